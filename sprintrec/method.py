@@ -1,0 +1,135 @@
+"""What a method is: settings, fit, recommend, save, load, and flags that say what it can do.
+
+A method lives in one file of ``methods/`` and is found by the file's name. Its class derives from
+``Method``; it sees integers only, past events only, and answers with rankings only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sprintrec.errors import Mistake, nearest
+from sprintrec.records import Histories, Past, Rankings
+
+Scores = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run goes, as opposed to what the model is."""
+
+    device: str = "cpu"
+    seed: int = 0
+    precision: str = "float32"  # or "bfloat16": autocast where the device gains from it
+    checkpoints: Path | None = None  # folder of the resumable state; None keeps none
+    time_limit: float | None = None  # seconds of training, then the best so far is kept
+    on_epoch: Callable[[Mapping[str, Any]], None] = lambda record: None  # one record per finished epoch
+    on_step: Callable[[int, int, float], None] = lambda step, steps, seconds: None
+
+
+class Method(ABC):
+    """One way to recommend. Subclasses set the class variables and write the four underscored hooks."""
+
+    Settings: ClassVar[type]  # a frozen dataclass; every field has a default
+    uses_codes: ClassVar[bool] = False  # needs Past.codes
+    uses_vectors: ClassVar[bool] = False  # needs Past.vectors
+    ranks_cold_items: ClassVar[bool] = False  # can rank items that never occur in training
+    trained_by_gradient: ClassVar[bool] = False
+
+    def __init__(self, settings: Any = None) -> None:
+        self.settings = self.Settings() if settings is None else settings
+
+    @classmethod
+    def name(cls) -> str:
+        return cls.__module__.rsplit(".", 1)[-1]
+
+    def fit(self, past: Past, validate: Callable[[Method], Scores] | None = None, run: Run | None = None) -> Method:
+        """Learn from the past. ``validate`` scores the method as it stands, for early stopping."""
+        if self.uses_codes and past.codes is None:
+            raise Mistake(f"method '{self.name()}' needs item codes: make them with 'sprintrec codes'")
+        if self.uses_vectors and past.vectors is None:
+            raise Mistake(f"method '{self.name()}' needs item vectors: prepare with --texts or --vectors")
+        self._fit(past, validate, run or Run())
+        return self
+
+    def recommend(self, histories: Histories, k: int = 10, exclude_seen: bool = True) -> Rankings:
+        """The best k items for every history; without those in the history unless told otherwise."""
+        if k < 1:
+            raise Mistake(f"k must be at least 1, not {k}")
+        return self._recommend(histories, k, exclude_seen)
+
+    @abstractmethod
+    def _fit(self, past: Past, validate: Callable[[Method], Scores] | None, run: Run) -> None: ...
+
+    @abstractmethod
+    def _recommend(self, histories: Histories, k: int, exclude_seen: bool) -> Rankings: ...
+
+    @abstractmethod
+    def state(self) -> dict[str, np.ndarray]:
+        """All that was learnt, as named arrays."""
+
+    @abstractmethod
+    def restore(self, state: Mapping[str, np.ndarray], past: Past) -> None:
+        """Take over what ``state`` gave; ``past`` may have no events but knows items, codes and vectors."""
+
+    def parameter_count(self) -> int:
+        return sum(array.size for array in self.state().values())
+
+
+def method_names() -> list[str]:
+    """Every method there is: the public file names in ``methods/``."""
+    import sprintrec.methods as package
+
+    return sorted(info.name for info in pkgutil.iter_modules(package.__path__) if not info.name.startswith("_"))
+
+
+def find_method(name: str) -> type[Method]:
+    """The class of a method, imported only now, so that a missing library breaks one method alone."""
+    if name not in method_names():
+        raise Mistake(f"unknown method '{name}': {nearest(name, method_names())}")
+    module = importlib.import_module(f"sprintrec.methods.{name}")
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Method) and value.__module__ == module.__name__
+    ]
+    if len(found) != 1 or not dataclasses.is_dataclass(found[0].Settings):
+        raise TypeError(f"methods/{name}.py must define exactly one Method with a settings dataclass")
+    return found[0]
+
+
+def top_k(scores: np.ndarray, k: int, tie_rank: np.ndarray) -> Rankings:
+    """The k best of every row of float scores; -inf is never returned; ties by ascending ``tie_rank``.
+
+    For methods that score with numpy. Exact also where the tie lies across place k.
+    """
+    k_all = min(k, scores.shape[1])
+    items = np.full((len(scores), k), -1, np.int32)
+    values = np.full((len(scores), k), -np.inf, np.float32)
+    for row, row_scores in enumerate(scores):
+        bound = -np.inf if k_all == len(row_scores) else -np.partition(-row_scores, k_all - 1)[k_all - 1]
+        kept = np.flatnonzero((row_scores >= bound) & (row_scores > -np.inf))
+        best = kept[np.lexsort((tie_rank[kept], -row_scores[kept]))][:k]
+        items[row, : len(best)], values[row, : len(best)] = best, row_scores[best]
+    return Rankings(items, values)
+
+
+def popularity_order(popularity: np.ndarray) -> np.ndarray:
+    """Each item's place by training count, most popular first, equal counts by row: the rule for ties."""
+    rank = np.empty(len(popularity), np.int64)
+    rank[np.lexsort((np.arange(len(popularity)), -popularity))] = np.arange(len(popularity))
+    return rank
+
+
+def mask_seen(scores: np.ndarray, histories: Histories) -> None:
+    """Set the scores of every history's own items to -inf, in place."""
+    scores[histories.row_of_each(), histories.items] = -np.inf

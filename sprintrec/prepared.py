@@ -1,0 +1,189 @@
+"""The prepared folder: all that training and measuring need, as plain npy and json.
+
+    meta.json        name, protocol, counts, hashes, notes, versions
+    sequences.npy    int32 item rows of all events, user after user, in time order
+    offsets.npy      int64 where each user begins
+    times.npy        int64 seconds, where the log has times
+    targets.npy      bool, where only some event types may be asked for
+    items.jsonl.gz   one object per item: "item" (its id) and its fields
+    vectors.npy      float16 item vectors, where there are any
+    codes/<name>/    table.npy, tokenizer arrays as npy, codes.json, quality.json
+
+No user id is in it. Arrays are memory-mapped when read.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterator
+
+import numpy as np
+
+from sprintrec import __version__
+from sprintrec.errors import Mistake, nearest
+from sprintrec.records import Codes, Events, Items, Log, Past, Split, content_hash
+from sprintrec.split import split
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A prepared folder, read: what is small is in memory, what is long is mapped from disk."""
+
+    folder: Path
+    meta: Mapping[str, Any]
+    events: Events
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Prepared:
+        folder = Path(folder)
+        if not (folder / "meta.json").is_file():
+            raise Mistake(f"{folder} is not a prepared folder (no meta.json): make one with 'sprintrec prepare'")
+        meta = json.loads((folder / "meta.json").read_text())
+        if meta.get("format") != FORMAT:
+            raise Mistake(f"{folder} has format {meta.get('format')}, this version reads {FORMAT}: prepare it again")
+        arrays = [_mapped(folder / f"{name}.npy") for name in ("sequences", "offsets", "times", "targets")]
+        if arrays[0] is None or arrays[1] is None:
+            raise Mistake(f"{folder} lacks sequences.npy or offsets.npy: prepare it again")
+        return cls(folder, meta, Events(arrays[0], np.array(arrays[1]), arrays[2], arrays[3]))
+
+    @property
+    def name(self) -> str:
+        return str(self.meta["name"])
+
+    @property
+    def item_count(self) -> int:
+        return int(self.meta["items"])
+
+    def split(self) -> Split:
+        return split(self.events, self.meta["protocol"])
+
+    def items(self) -> Items:
+        with gzip.open(self.folder / "items.jsonl.gz", "rt", encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+        return Items([row.pop("item") for row in rows], rows)
+
+    def vectors(self) -> np.ndarray | None:
+        return _mapped(self.folder / "vectors.npy")
+
+    def code_names(self) -> list[str]:
+        return sorted(path.parent.name for path in (self.folder / "codes").glob("*/codes.json"))
+
+    def codes(self, name: str) -> Codes:
+        folder = self.folder / "codes" / name
+        if not (folder / "codes.json").is_file():
+            known = self.code_names()
+            raise Mistake(
+                f"{self.folder} has no code table '{name}': {nearest(name, known)}"
+                if known
+                else f"{self.folder} has no code tables yet: make one with 'sprintrec codes'"
+            )
+        return read_codes(folder)
+
+    def past(self, split_: Split, codes: str | None = None, vectors: bool = False) -> Past:
+        """What a method may be fitted on."""
+        table = self.codes(codes) if codes else None
+        return Past(split_.train, self.item_count, table, self.vectors() if vectors else None)
+
+
+def write(
+    folder: str | Path,
+    log: Log,
+    name: str,
+    protocol: str,
+    vectors: np.ndarray | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> Prepared:
+    """Write a prepared folder whole or not at all; ``about`` joins meta.json (texts, source, options)."""
+    events, items = log.events, log.items
+    with replaced(Path(folder)) as draft:
+        arrays = {
+            "sequences": np.ascontiguousarray(events.items, np.int32),
+            "offsets": np.ascontiguousarray(events.offsets, np.int64),
+            "times": events.times,
+            "targets": events.targets,
+            "vectors": None if vectors is None else np.ascontiguousarray(vectors, np.float16),
+        }
+        for key, array in arrays.items():
+            if array is not None:
+                np.save(draft / f"{key}.npy", array)
+        with gzip.open(draft / "items.jsonl.gz", "wt", encoding="utf-8") as lines:
+            for item, fields in zip(items.ids, items.fields, strict=True):
+                lines.write(json.dumps({"item": item, **fields}, ensure_ascii=False) + "\n")
+        hashed = [array for array in (arrays["sequences"], arrays["offsets"], arrays["times"]) if array is not None]
+        meta = {
+            "format": FORMAT,
+            "version": __version__,
+            "name": name,
+            "protocol": protocol,
+            "users": len(events),
+            "items": len(items),
+            "events": len(events.items),
+            "data_hash": content_hash(protocol, *hashed, *items.ids),
+            "vectors_hash": None if arrays["vectors"] is None else content_hash(arrays["vectors"]),
+            "notes": list(log.notes),
+            **(about or {}),
+        }
+        (draft / "meta.json").write_text(json.dumps(meta, indent=1, ensure_ascii=False) + "\n")
+    return Prepared.read(folder)
+
+
+def write_codes(prepared: Prepared, codes: Codes, quality: Mapping[str, Any]) -> None:
+    """Add a code table, with its quality report, to a prepared folder."""
+    if len(codes.table) != prepared.item_count:
+        raise Mistake(f"the code table has {len(codes.table)} items, {prepared.folder} has {prepared.item_count}")
+    with replaced(prepared.folder / "codes" / codes.name) as draft:
+        save_codes(draft, codes)
+        (draft / "quality.json").write_text(json.dumps(dict(quality), indent=1, ensure_ascii=False) + "\n")
+
+
+def save_codes(folder: Path, codes: Codes) -> None:
+    np.save(folder / "table.npy", codes.table.astype(np.int32))
+    for key, array in codes.tokenizer.items():
+        np.save(folder / f"tokenizer.{key}.npy", array)
+    about = {"name": codes.name, "sizes": list(codes.sizes), "hash": codes.hash}
+    (folder / "codes.json").write_text(json.dumps(about) + "\n")
+
+
+def read_codes(folder: Path) -> Codes:
+    about = json.loads((folder / "codes.json").read_text())
+    tokenizer = {
+        path.name.removeprefix("tokenizer.").removesuffix(".npy"): np.load(path, allow_pickle=False)
+        for path in sorted(folder.glob("tokenizer.*.npy"))
+    }
+    codes = Codes(about["name"], np.load(folder / "table.npy", allow_pickle=False), tuple(about["sizes"]), tokenizer)
+    if codes.hash != about["hash"]:
+        raise Mistake(f"{folder}/table.npy was altered: its hash is {codes.hash}, codes.json says {about['hash']}")
+    return codes
+
+
+@contextmanager
+def replaced(folder: Path) -> Iterator[Path]:
+    """A draft folder beside the wanted one; on success it takes its place by rename, on failure it is gone."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield draft
+        draft.chmod(0o755)
+        if folder.exists():
+            old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
+            os.rename(folder, old / "was")
+            os.rename(draft, folder)
+            shutil.rmtree(old)
+        else:
+            os.rename(draft, folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _mapped(path: Path) -> np.ndarray | None:
+    return np.load(path, mmap_mode="r", allow_pickle=False) if path.is_file() else None
