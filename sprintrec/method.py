@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ class Run:
     seed: int = 0
     precision: str = "float32"  # or "bfloat16": autocast where the device gains from it
     checkpoints: Path | None = None  # folder of the resumable state; None keeps none
+    checkpoint_seconds: float = 60.0  # how often inside an epoch; after every epoch in any case
     time_limit: float | None = None  # seconds of training, then the best so far is kept
     on_epoch: Callable[[Mapping[str, Any]], None] = lambda record: None  # one record per finished epoch
     on_step: Callable[[int, int, float], None] = lambda step, steps, seconds: None
@@ -41,7 +41,7 @@ class Method(ABC):
 
     Settings: ClassVar[type]  # a frozen dataclass; every field has a default
     uses_codes: ClassVar[bool] = False  # needs Past.codes
-    uses_vectors: ClassVar[bool] = False  # needs Past.vectors
+    uses_vectors: bool = False  # needs Past.vectors; settings may decide
     ranks_cold_items: ClassVar[bool] = False  # can rank items that never occur in training
     trained_by_gradient: ClassVar[bool] = False
 
@@ -87,9 +87,7 @@ class Method(ABC):
 
 def method_names() -> list[str]:
     """Every method there is: the public file names in ``methods/``."""
-    import sprintrec.methods as package
-
-    return sorted(info.name for info in pkgutil.iter_modules(package.__path__) if not info.name.startswith("_"))
+    return sorted(file.stem for file in (Path(__file__).parent / "methods").glob("[!_]*.py"))
 
 
 def find_method(name: str) -> type[Method]:

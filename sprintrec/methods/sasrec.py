@@ -1,0 +1,87 @@
+"""SASRec: causal self-attention over item ids, predicting the next item at every place of a history.
+
+Source: Kang & McAuley, ICDM 2018. The network is the post-norm form that later work compares with. Two
+losses: ``softmax``, cross-entropy over the whole catalogue, is the strong one; ``binary`` is as
+published, one uniform negative per place. Departures: the newest item is always in the last slot; with
+``targets = "last"`` every prefix is a sample of its own, trained as it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from sprintrec.encoder import Encoder, EncoderSettings
+from sprintrec.gradient_method import GradientMethod
+from sprintrec.records import Histories, Past
+from sprintrec.training import TrainingSettings
+from sprintrec.windows import Windows, prefix_targets, question_windows, run_targets
+
+
+@dataclass(frozen=True)
+class Settings:
+    encoder: EncoderSettings = field(default_factory=lambda: EncoderSettings(width=128, heads=2, dropout=0.4))
+    training: TrainingSettings = field(default_factory=lambda: TrainingSettings(batch=256, rate=5e-4))
+    targets: Literal["all", "last"] = "all"
+    """learn from every place of a run in one pass, or from its last place alone"""
+    loss: Literal["softmax", "binary"] = "softmax"
+    """cross-entropy over the catalogue, or one uniform negative per place as published"""
+    smoothing: float = 0.0
+    """label smoothing of the softmax loss"""
+
+
+class SASRec(GradientMethod):
+    Settings = Settings
+    network: Encoder
+
+    def _build(self, past: Past) -> Encoder:
+        return Encoder(past.item_count, self.settings.encoder)
+
+    def _task(self, past: Past) -> tuple[int, Callable[[Tensor], Tensor]]:
+        slots = self.settings.encoder.history
+        every = self.settings.targets == "all"
+        found = run_targets(past.events, slots) if every else prefix_targets(past.events)
+        starts, ends = (torch.from_numpy(array).to(self.device) for array in found)
+        windows = Windows(past.events, self.device)
+        allowed = torch.from_numpy(past.events.may_be_target()).to(self.device)
+
+        def loss(rows_B: Tensor) -> Tensor:
+            start_B, end_B = starts[rows_B], ends[rows_B]
+            items_BT, known_BT = windows.cut(start_B, end_B, slots)
+            table_ID = self.network.item_table()
+            states_BTD = self.network(table_ID, items_BT, known_BT)
+            if not every:
+                return self._loss(states_BTD[:, -1], windows.items[end_B].long(), table_ID[:-1], None)
+            targets_BT, _ = windows.cut(start_B, end_B + 1, slots)
+            at_BT = end_B[:, None] + torch.arange(1 - slots, 1, device=self.device)
+            taught_BT = known_BT & allowed[at_BT.clamp(min=0)]
+            return self._loss(states_BTD.flatten(0, 1), targets_BT.flatten(), table_ID[:-1], taught_BT.flatten())
+
+        return len(ends), loss
+
+    def _loss(self, states_ND: Tensor, targets_N: Tensor, items_ID: Tensor, taught_N: Tensor | None) -> Tensor:
+        """Mean loss over the places that teach: all, or those marked."""
+        if taught_N is not None and self.device.type == "cpu":
+            # Padding teaches nothing. A captured GPU step needs fixed shapes and weighs it with zero instead.
+            states_ND, targets_N, taught_N = states_ND[taught_N], targets_N[taught_N], None
+        if self.settings.loss == "binary":
+            drawn_N = torch.randint(len(items_ID), targets_N.shape, device=self.device)
+            right_N = (states_ND * F.embedding(targets_N, items_ID)).sum(dim=-1)
+            wrong_N = (states_ND * F.embedding(drawn_N, items_ID)).sum(dim=-1)
+            loss_N = -F.logsigmoid(right_N) - F.logsigmoid(-wrong_N)
+        else:
+            scores_NI = states_ND @ items_ID.T
+            loss_N = F.cross_entropy(scores_NI, targets_N, reduction="none", label_smoothing=self.settings.smoothing)
+        if taught_N is None:
+            return loss_N.mean()
+        return (loss_N * taught_N).sum() / taught_N.sum().clamp(min=1)
+
+    def item_scores(self, histories: Histories) -> Tensor:
+        items_BT, known_BT = question_windows(histories, self.settings.encoder.history, self.device)
+        table_ID = self.network.item_table()
+        return self.network(table_ID, items_BT, known_BT)[:, -1] @ table_ID[:-1].T

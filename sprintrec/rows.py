@@ -1,0 +1,74 @@
+"""Result rows: one JSON object a file, and beside a final row the rank of every user's target.
+
+    <root>/<dataset>/<method>/<recipe>.<protocol>.<seed>.json
+    ...                      /<recipe>.<protocol>.<seed>.ranks.npz    uint16 under item, item_seen_kept, code
+    ...                      /<recipe>.<protocol>.<seed>.curve.jsonl  one line per epoch
+    <root>/trials/<dataset>-<method>.jsonl                            trials: validation only
+
+Rows are what everything published is read from: tables, report and tests never look at a live run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sprintrec.errors import Mistake
+
+Row = Mapping[str, Any]
+
+
+def row_path(root: Path, row: Row) -> Path:
+    name = f"{row['recipe']}.{row['protocol']}.{row['seed']}.json"
+    return root / row["dataset"] / row["method"] / name.replace("/", "_")
+
+
+def write_row(root: Path, row: Row, ranks: Mapping[str, np.ndarray], curve: Sequence[Mapping[str, Any]] = ()) -> Path:
+    """Write a final row with its ranks and curve; the row itself comes last, so a row found is a row whole."""
+    path = row_path(root, row)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(dict(row), indent=1, allow_nan=False) + "\n"
+    with open(path.with_suffix(".ranks.draft"), "wb") as file:
+        arrays: dict[str, Any] = {name: array.astype(np.uint16) for name, array in ranks.items()}
+        np.savez_compressed(file, **arrays)
+    os.replace(path.with_suffix(".ranks.draft"), path.with_suffix(".ranks.npz"))
+    if curve:
+        lines = "".join(json.dumps(dict(line), allow_nan=False) + "\n" for line in curve)
+        path.with_suffix(".curve.jsonl").write_text(lines)
+    path.with_suffix(".draft").write_text(text)
+    os.replace(path.with_suffix(".draft"), path)
+    return path
+
+
+def write_trial(root: Path, row: Row) -> Path:
+    path = root / "trials" / f"{row['dataset']}-{row['method']}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a", encoding="utf-8") as lines:
+        lines.write(json.dumps(dict(row), allow_nan=False) + "\n")
+    return path
+
+
+def read_rows(root: Path, **wanted: Any) -> list[Row]:
+    """All final rows below a folder whose fields have the given values, in order of their file names."""
+    return [row for row in _every_row(root) if all(row.get(key) == value for key, value in wanted.items())]
+
+
+def read_ranks(root: Path, row: Row) -> dict[str, np.ndarray]:
+    path = row_path(root, row).with_suffix(".ranks.npz")
+    if not path.is_file():
+        raise Mistake(f"{path} is missing: the ranks of this row were not kept, run it again")
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def _every_row(root: Path) -> Iterator[Row]:
+    for path in sorted(root.glob("*/*/*.json")):
+        try:
+            yield json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise Mistake(f"{path} is no result row ({error})") from error

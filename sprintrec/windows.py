@@ -1,0 +1,63 @@
+"""Histories on a device, cut on demand to their newest items: the same code for training and asking.
+
+A window is left-padded: the newest item always sits in the last slot, whatever the history's length,
+because that is the position the answer depends on most. Nothing of size (samples x slots) is ever
+stored; a window is a view at a position of the flat log.
+
+B batch, T slots.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sprintrec.records import Events, Histories
+
+
+class Windows:
+    """Flat histories on a device. A window is named by where its row begins and where the window ends."""
+
+    def __init__(self, histories: Histories, device: torch.device | str) -> None:
+        # One item more, so that an empty log still has something to point at.
+        flat = np.append(np.asarray(histories.items, np.int32), np.int32(0))
+        self.items = torch.from_numpy(flat).to(device)
+
+    def cut(self, starts_B: Tensor, ends_B: Tensor, slots: int) -> tuple[Tensor, Tensor]:
+        """The last ``slots`` items of [start, end): items (0 where padded) and which slots hold one."""
+        at_BT = ends_B[:, None] + torch.arange(-slots, 0, device=ends_B.device)
+        known_BT = at_BT >= starts_B[:, None]
+        items_BT = self.items[at_BT.clamp(min=0)].long()
+        return items_BT.masked_fill(~known_BT, 0), known_BT
+
+
+def question_windows(histories: Histories, slots: int, device: torch.device | str) -> tuple[Tensor, Tensor]:
+    """The windows of whole histories, as asked at recommending time."""
+    starts = torch.from_numpy(np.ascontiguousarray(histories.offsets[:-1])).to(device)
+    ends = torch.from_numpy(np.ascontiguousarray(histories.offsets[1:])).to(device)
+    return Windows(histories, device).cut(starts, ends, slots)
+
+
+def prefix_targets(events: Events) -> tuple[np.ndarray, np.ndarray]:
+    """Every event that has a past and may be a target: (start of its user, its flat position)."""
+    starts = np.repeat(events.offsets[:-1], events.lengths)
+    positions = np.arange(len(events.items))
+    wanted = (positions > starts) & events.may_be_target()
+    return starts[wanted], positions[wanted]
+
+
+def run_targets(events: Events, slots: int) -> tuple[np.ndarray, np.ndarray]:
+    """Runs of consecutive targets that cover each user's events once, ``slots`` at a time from the newest.
+
+    A run (start of the user, position of its last target) stands for that target and the slots - 1
+    before it, each to be predicted from what came before: one pass teaches a whole history.
+    """
+    starts, ends = [], []
+    reach = np.maximum(events.lengths - 1, 0)  # the first event has no past
+    for back in range(0, int(reach.max(initial=0)), slots):
+        rows = np.flatnonzero(reach > back)
+        starts.append(events.offsets[rows])
+        ends.append(events.offsets[rows + 1] - 1 - back)
+    empty = np.zeros(0, np.int64)
+    return np.concatenate(starts or [empty]), np.concatenate(ends or [empty])
