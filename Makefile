@@ -23,6 +23,7 @@ install: .venv/installed
 	@echo "Installing torch, then the package with its extras: some minutes, most of it download."
 	$(BIN)/python -m pip install --quiet $(TORCH)
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
+	@$(BIN)/python -c 'from sprintrec.cli.doctor import gpu_advice; print(gpu_advice() or "Installed.")'
 	@touch $@
 
 install-bench: .venv/installed-bench
