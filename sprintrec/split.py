@@ -98,9 +98,7 @@ def _until(events: Events, ends: np.ndarray) -> Events:
 def _held_out(events: Events, rows: np.ndarray, at: np.ndarray) -> HeldOut:
     """Questions of some users: everything before a flat position, and the item there."""
     lengths = at - events.offsets[rows]
-    histories = Histories(
-        events.items[_flat(events.offsets[rows], lengths)], np.concatenate([[0], np.cumsum(lengths)])
-    )
+    histories = Histories(events.items[_flat(events.offsets[rows], lengths)], np.concatenate([[0], np.cumsum(lengths)]))
     return HeldOut(histories, events.items[at].astype(np.int32), rows)
 
 
