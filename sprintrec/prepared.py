@@ -48,7 +48,7 @@ class Prepared:
         folder = Path(folder)
         if not (folder / "meta.json").is_file():
             raise Mistake(f"{folder} is not a prepared folder (no meta.json): make one with 'sprintrec prepare'")
-        meta = json.loads((folder / "meta.json").read_text())
+        meta = _parsed(folder / "meta.json")
         if meta.get("format") != FORMAT:
             raise Mistake(f"{folder} has format {meta.get('format')}, this version reads {FORMAT}: prepare it again")
         arrays = [_mapped(folder / f"{name}.npy") for name in ("sequences", "offsets", "times", "targets")]
@@ -106,7 +106,7 @@ def write(
     """Write a prepared folder whole or not at all; ``about`` joins meta.json (texts, source, options)."""
     events, items = log.events, log.items
     with replaced(Path(folder)) as draft:
-        arrays = {
+        arrays: dict[str, np.ndarray | None] = {
             "sequences": np.ascontiguousarray(events.items, np.int32),
             "offsets": np.ascontiguousarray(events.offsets, np.int64),
             "times": events.times,
@@ -119,7 +119,7 @@ def write(
         with gzip.open(draft / "items.jsonl.gz", "wt", encoding="utf-8") as lines:
             for item, fields in zip(items.ids, items.fields, strict=True):
                 lines.write(json.dumps({"item": item, **fields}, ensure_ascii=False) + "\n")
-        hashed = [array for array in (arrays["sequences"], arrays["offsets"], arrays["times"]) if array is not None]
+        hashed = [array for key, array in arrays.items() if array is not None and key != "vectors"]
         meta = {
             "format": FORMAT,
             "version": __version__,
@@ -133,7 +133,7 @@ def write(
             "notes": list(log.notes),
             **(about or {}),
         }
-        (draft / "meta.json").write_text(json.dumps(meta, indent=1, ensure_ascii=False) + "\n")
+        (draft / "meta.json").write_text(json.dumps(meta, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return Prepared.read(folder)
 
 
@@ -143,7 +143,7 @@ def write_codes(prepared: Prepared, codes: Codes, quality: Mapping[str, Any]) ->
         raise Mistake(f"the code table has {len(codes.table)} items, {prepared.folder} has {prepared.item_count}")
     with replaced(prepared.folder / "codes" / codes.name) as draft:
         save_codes(draft, codes)
-        (draft / "quality.json").write_text(json.dumps(dict(quality), indent=1, ensure_ascii=False) + "\n")
+        (draft / "quality.json").write_text(json.dumps(dict(quality), indent=1) + "\n")
 
 
 def save_codes(folder: Path, codes: Codes) -> None:
@@ -155,15 +155,16 @@ def save_codes(folder: Path, codes: Codes) -> None:
 
 
 def read_codes(folder: Path) -> Codes:
-    about = json.loads((folder / "codes.json").read_text())
+    about = _parsed(folder / "codes.json")
+    table = _loaded(folder / "table.npy")
+    found = content_hash(np.ascontiguousarray(table, np.int32))
+    if found != about["hash"]:
+        raise Mistake(f"{folder}/table.npy was altered: its hash is {found}, codes.json says {about['hash']}")
     tokenizer = {
-        path.name.removeprefix("tokenizer.").removesuffix(".npy"): np.load(path, allow_pickle=False)
+        path.name.removeprefix("tokenizer.").removesuffix(".npy"): _loaded(path)
         for path in sorted(folder.glob("tokenizer.*.npy"))
     }
-    codes = Codes(about["name"], np.load(folder / "table.npy", allow_pickle=False), tuple(about["sizes"]), tokenizer)
-    if codes.hash != about["hash"]:
-        raise Mistake(f"{folder}/table.npy was altered: its hash is {codes.hash}, codes.json says {about['hash']}")
-    return codes
+    return Codes(about["name"], table, tuple(about["sizes"]), tokenizer)
 
 
 @contextmanager
@@ -185,5 +186,19 @@ def replaced(folder: Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise Mistake(f"{path} is damaged ({error}): make it again") from error
+
+
+def _loaded(path: Path, mapped: bool = False) -> np.ndarray:
+    try:
+        return np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise Mistake(f"{path} is damaged ({error}): make it again") from error
+
+
 def _mapped(path: Path) -> np.ndarray | None:
-    return np.load(path, mmap_mode="r", allow_pickle=False) if path.is_file() else None
+    return _loaded(path, mapped=True) if path.is_file() else None

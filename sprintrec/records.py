@@ -170,5 +170,6 @@ def content_hash(*arrays: np.ndarray | bytes | str) -> str:
             digest.update(f"{array.dtype.str}{array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
         else:
-            digest.update(array.encode() if isinstance(array, str) else array)
+            plain = array.encode() if isinstance(array, str) else array
+            digest.update(b"%d:" % len(plain) + plain)
     return digest.hexdigest()[:16]
