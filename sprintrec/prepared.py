@@ -175,15 +175,25 @@ def replaced(folder: Path) -> Iterator[Path]:
     try:
         yield draft
         draft.chmod(0o755)
-        if folder.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
-            os.rename(folder, old / "was")
-            os.rename(draft, folder)
-            shutil.rmtree(old)
-        else:
-            os.rename(draft, folder)
+        _take_place(draft, folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _take_place(draft: Path, folder: Path) -> None:
+    """Rename the draft to the folder; where that fails, what was there before is back."""
+    if not folder.exists():
+        os.rename(draft, folder)
+        return
+    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
+    os.rename(folder, aside / folder.name)
+    try:
+        os.rename(draft, folder)
+    except OSError:
+        os.rename(aside / folder.name, folder)
+        raise
+    finally:
+        shutil.rmtree(aside)
 
 
 def _parsed(path: Path) -> dict[str, Any]:
