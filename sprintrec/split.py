@@ -37,6 +37,8 @@ def _last_out(events: Events) -> Split:
     asked = (validation > events.offsets[:-1]) & (validation >= 0)
     ends = np.where(asked, validation, events.offsets[1:])
     rows = np.flatnonzero(asked)
+    if len(rows) == 0:
+        raise Mistake("no user has at least three events (a past, a validation and a test one): bring a longer log")
     return Split(
         "last-out",
         _until(events, ends),
