@@ -44,7 +44,7 @@ def test_offsets_must_span_the_items(offsets: list[int]) -> None:
 
 def test_records_are_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Histories.of([[1]]).items = np.zeros(1)  # type: ignore[misc]
+        Histories.of([[1]]).items = np.zeros(1)
 
 
 def test_every_event_may_be_asked_for_unless_said() -> None:

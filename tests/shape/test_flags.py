@@ -20,7 +20,7 @@ def flags() -> list[str]:
 
 
 def command_of(verb: str) -> Any:
-    return typer.main.get_command(build(verb)).commands[verb]  # type: ignore[attr-defined]
+    return typer.main.get_command(build(verb)).commands[verb]
 
 
 def described(command: Any, path: str) -> Iterator[str]:

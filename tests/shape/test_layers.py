@@ -18,7 +18,7 @@ LAYERS = (
     {"records", "errors", "machine"},
     {"settings", "metrics", "rows", "tables"},
     {"datasets", "split", "texts"},
-    {"codes"},
+    {"codes", "audit"},
     {"prepared", "model_folder", "flow", "blocks", "windows"},
     {"network", "encoder", "ranking"},
     {"objective", "method"},
