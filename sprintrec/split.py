@@ -58,11 +58,15 @@ def _by_time(events: Events) -> Split:
     validation = _last_target(events, validation_ends, train_ends)
     test = _last_target(events, events.offsets[1:], validation_ends)
     asked = [np.flatnonzero((at > events.offsets[:-1]) & (at >= 0)) for at in (validation, test)]
-    if not all(map(len, asked)):
-        raise Mistake("no user has both a past and a target event in each of the two held-out time windows")
+    train = _until(events, train_ends)
+    if len(train.items) == 0 or not all(map(len, asked)):
+        raise Mistake(
+            "cut by time, this log leaves nothing to train on or no user to ask in one of the two later windows: "
+            "use --protocol last-out"
+        )
     return Split(
         "time",
-        _until(events, train_ends),
+        train,
         _held_out(events, asked[0], validation[asked[0]]),
         _held_out(events, asked[1], test[asked[1]]),
     )
