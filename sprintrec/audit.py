@@ -60,12 +60,13 @@ def audit(events: Events, split: Split, fitted: Mapping[str, FittedOn] | None = 
 
 def repeat_share(events: Histories) -> float:
     """Events that repeat an item of the same user's own past / all events."""
-    firsts = 0
+    repeats = 0
     for start, stop in _blocks(events):
         block = events.slice(start, stop)
-        users = block.row_of_each().astype(np.int64)
-        firsts += len(np.unique(users << 32 | block.items.astype(np.int64)))
-    return 1.0 - firsts / len(events.items) if len(events.items) else 0.0
+        pairs = block.row_of_each().astype(np.int64) << 32 | block.items.astype(np.int64)
+        pairs.sort()
+        repeats += int((pairs[1:] == pairs[:-1]).sum())
+    return repeats / len(events.items) if len(events.items) else 0.0
 
 
 def _held_out(events: Events, train: Events, held_out: HeldOut) -> HeldOutAudit:
@@ -92,13 +93,13 @@ def _in_own_past(events: Events, held_out: HeldOut, asked: np.ndarray) -> tuple[
     for start, stop in _blocks(held_out.histories):
         past = held_out.histories.slice(start, stop)
         row = past.row_of_each()
-        same = past.items == held_out.targets[start:stop][row]
-        repeats += len(np.unique(row[same]))
+        hits = np.flatnonzero(past.items == held_out.targets[start:stop][row])
+        row = row[hits]
+        repeats += len(np.unique(row))
         if events.times is not None:
             first = events.offsets[held_out.users[start:stop]]
-            flat = np.arange(len(row)) + (first - past.offsets[:-1])[row]
-            same &= events.times[flat] == events.times[asked[start:stop]][row]
-            copies += len(np.unique(row[same]))
+            flat = hits + (first - past.offsets[:-1])[row]
+            copies += len(np.unique(row[events.times[flat] == events.times[asked[start:stop]][row]]))
     return repeats, copies
 
 

@@ -33,7 +33,7 @@ def test_last_out_by_hand() -> None:
     assert audit(events, split(events, "last-out"), {"codes": "training items"}) == Audit(
         protocol="last-out",
         training_events=5,
-        repeat_share=1 - 8 / 11,
+        repeat_share=3 / 11,
         validation=HeldOutAudit(
             questions=3,
             trained_on=0,
