@@ -82,7 +82,9 @@ def summary(ranks: np.ndarray, cuts: tuple[int, ...] = CUTS) -> dict[str, float]
 
 def coverage(rankings: Rankings, item_count: int, k: int) -> float:
     """Distinct items in all top-k lists / items of the catalogue."""
-    return len(np.unique(_shown(rankings, k))) / item_count
+    seen = np.zeros(item_count, bool)
+    seen[_shown(rankings, k)] = True
+    return float(seen.mean())
 
 
 def novelty(rankings: Rankings, popularity: np.ndarray, k: int) -> float:
