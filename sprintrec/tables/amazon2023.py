@@ -1,0 +1,55 @@
+"""Amazon reviews of 2023: raw ``X.jsonl.gz``, or the published benchmark files, items in ``meta_X.jsonl.gz``.
+
+The benchmark's last-out files ``X.train.csv``, ``X.valid.csv`` and ``X.test.csv`` are one log cut in three,
+with or without a column of each event's history: all three are read, the history is left aside. Items are
+told apart by ``parent_asin``: the ``asin`` of a review may be one colour of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sprintrec.tables import delimited, files, jsonl
+from sprintrec.tables.delimited import Layout
+from sprintrec.tables.options import ReadOptions
+from sprintrec.tables.table import ItemList, Table
+
+ROLES = {"user": "user_id", "item": "parent_asin", "time": "timestamp", "rating": "rating"}
+COLUMNS = ("user_id", "parent_asin", "rating", "timestamp", "history")
+FIELDS = ("parent_asin", "title", "store", "categories", "price", "features", "description")
+
+
+def holds_events(path: Path) -> bool:
+    if jsonl.holds_events(path):
+        return {"user_id", "parent_asin", "timestamp"} <= set(jsonl.first_keys(path))
+    return delimited.holds_events(path) and "parent_asin" in files.head_lines(path)[0].split(",")
+
+
+def holds_items(path: Path) -> bool:
+    return jsonl.holds_events(path) and {"parent_asin", "main_category"} <= set(jsonl.first_keys(path))
+
+
+def items_beside(path: Path) -> Path | None:
+    return files.named(path.parent, f"meta_{path.name.split('.')[0]}.jsonl")
+
+
+def events(path: Path, options: ReadOptions) -> list[Table]:
+    if jsonl.holds_events(path):
+        return [jsonl.table(path, roles=ROLES)]
+    return [delimited.table(part, _layout(part), roles=ROLES) for part in files.split_parts(path)]
+
+
+def items(path: Path, options: ReadOptions) -> ItemList:
+    return jsonl.item_list(path, tidy=tidy, id_column="parent_asin")
+
+
+def tidy(fields: Mapping[str, object]) -> dict[str, object]:
+    return {name: fields[name] for name in FIELDS if name in fields}
+
+
+def _layout(path: Path) -> Layout:
+    """The first benchmark files had no header."""
+    first = files.head_lines(path)[0].split(",")
+    headed = "parent_asin" in first
+    return Layout(",", first if headed else COLUMNS[: len(first)], skip_lines=int(headed), quoted=False)

@@ -1,0 +1,177 @@
+"""What makes a row of events unreadable, and what becomes of such rows.
+
+A row is refused for the first fault that it has. Refused rows are counted by fault, the first of them are
+kept to be shown, all of them go to the reject file where one is wanted, and too many of them end the reading.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sprintrec.errors import Mistake
+from sprintrec.tables.columns import Choice
+from sprintrec.tables.options import ReadOptions
+from sprintrec.tables.table import FAULT, RAW, ROW, Table
+from sprintrec.tables.times import EXPECTED, Clock
+
+LONGEST_ID = 1000  # bytes; longer is a broken row and no id
+SHOWN_EXAMPLES = 10  # of each fault
+SHOWN_CHARACTERS = 60
+MOST_KEPT = 1_000_000  # refused rows that are kept
+KEPT_CHARACTERS = 1000  # of each
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One way in which a row can be unreadable."""
+
+    bad: pl.Expr
+    column: str
+    what: str  # goes on from "column 'x' ..."
+    fix: str
+
+    def __str__(self) -> str:
+        return f"column '{self.column}' {self.what}" if self.column else f"the row {self.what}"
+
+
+@dataclass(frozen=True)
+class Reject:
+    """One refused row."""
+
+    source: str
+    row: int
+    fault: str
+    fix: str
+    value: str  # what the faulty column holds
+    raw: str
+
+    def __str__(self) -> str:
+        value = f": {_shortened(self.value)!r}" if self.value else ""
+        return f"{self.source}, row {self.row}: {self.fault}{value}"
+
+
+@dataclass(frozen=True)
+class Rejects:
+    """What was refused of one kind of rows ("rows" of events, "items")."""
+
+    kind: str
+    total: int  # rows looked at
+    refused: int = 0
+    rows: Sequence[Reject] = ()  # the refused ones, all but what is past MOST_KEPT
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return Counter(reject.fault for reject in self.rows)
+
+    def examples(self) -> list[Reject]:
+        """The first few rows of every fault."""
+        seen: Counter[str] = Counter()
+        shown = []
+        for reject in self.rows:
+            seen[reject.fault] += 1
+            if seen[reject.fault] <= SHOWN_EXAMPLES:
+                shown.append(reject)
+        return shown
+
+    def sentence(self) -> str:
+        reasons = "; ".join(f"{count:,} where {fault}" for fault, count in self.counts.items())
+        return f"{self.refused:,} of {self.total:,} {self.kind} can't be read and are left out: {reasons}."
+
+
+class TooManyRejects(Mistake):
+    """More rows are unreadable than the options allow."""
+
+    def __init__(self, rejects: Rejects, options: ReadOptions) -> None:
+        share = rejects.refused / rejects.total
+        first = "; ".join(f"{reject} ({reject.fix})" for reject in rejects.rows[:3])
+        listed = f"{options.rejects} lists them all" if options.rejects else "--rejects FILE lists them all"
+        super().__init__(
+            f"{rejects.refused:,} of {rejects.total:,} {rejects.kind} can't be read: {share:.1%}, where --allow-bad "
+            f"allows {options.allow_bad:.1%}. First: {first}. {listed}"
+        )
+        self.rejects = rejects
+
+
+def as_text(column: str, kind: pl.DataType, source: str) -> pl.Expr:
+    """A column of ids as text without blanks around it; null where nothing is left."""
+    value = pl.col(column)
+    if kind.is_float():
+        # A column of whole numbers becomes one of floats as soon as a value is missing: 7.0 is the id "7".
+        whole = value.cast(pl.Int64, strict=False)
+        value = pl.when(whole == value).then(whole.cast(pl.String)).otherwise(value.fill_nan(None).cast(pl.String))
+    elif not (kind.is_integer() or isinstance(kind, (pl.String, pl.Categorical, pl.Enum, pl.Null))):
+        raise Mistake(f"{source}: column '{column}' holds values of type {kind}, which are no ids: write them as text")
+    text = value.cast(pl.String).str.strip_chars()
+    return pl.when(text != "").then(text)
+
+
+def faults_of(
+    table: Table, schema: Mapping[str, pl.DataType], choice: Choice, clock: Clock | None, rated: bool
+) -> list[Fault]:
+    """All faults that rows of a file can have; ratings are looked at only where they are used."""
+    faults = [Fault(pl.col(FAULT) == at, "", what, fix) for at, (what, fix) in enumerate(table.faults)]
+    for column in (choice.user, choice.item):
+        text = as_text(column, schema[column], table.source)
+        faults += [
+            Fault(text.is_null(), column, "is blank", "fill it in or delete the row"),
+            Fault(text.str.len_bytes() > LONGEST_ID, column, f"is longer than {LONGEST_ID} bytes", "is it an id?"),
+            Fault(text.str.contains(r"[\r\n]"), column, "runs over a line end", "close the quotation mark before it"),
+            Fault(text.str.contains("\ufffd", literal=True), column, "isn't UTF-8", "save the file as UTF-8"),
+        ]
+    if clock is not None and choice.time is not None:
+        unread = clock.ticks(pl.col(choice.time)).is_null()
+        faults.append(Fault(unread, choice.time, "is no time stamp", f"give {EXPECTED}"))
+    if rated and choice.rating is not None:
+        unread = pl.col(choice.rating).cast(pl.Float64, strict=False).is_null()
+        faults.append(Fault(unread, choice.rating, "is no number", "give a number"))
+    return faults
+
+
+def first_that_holds(conditions: Iterable[pl.Expr], start: int) -> pl.Expr:
+    """``start`` and up for the first condition that holds, null where none does."""
+    numbered = [pl.when(one).then(pl.lit(number, pl.UInt8)) for number, one in enumerate(conditions, start)]
+    return pl.coalesce(*numbered) if numbered else pl.lit(None, pl.UInt8)
+
+
+def refused(table: Table, frame: pl.LazyFrame, faults: Sequence[Fault]) -> list[Reject]:
+    """The refused rows of a scan: a second pass, made only where the first one found some."""
+    values = [pl.col(fault.column or RAW).cast(pl.String) for fault in faults]
+    number = first_that_holds((fault.bad for fault in faults), 0).alias("fault")
+    value = pl.coalesce(*(pl.when(pl.col("fault") == at).then(one) for at, one in enumerate(values)))
+    rows = (
+        frame.with_columns(number)
+        .filter(pl.col("fault").is_not_null())
+        .head(MOST_KEPT)
+        .select(
+            pl.col(ROW), "fault", value.str.head(KEPT_CHARACTERS).alias("value"), pl.col(RAW).str.head(KEPT_CHARACTERS)
+        )
+        .collect(engine="streaming")
+    )
+    return [
+        Reject(table.source, row + table.first_row, str(faults[at]), faults[at].fix, value or "", raw or "")
+        for row, at, value, raw in rows.iter_rows()
+    ]
+
+
+def enforce(rejects: Rejects, options: ReadOptions) -> None:
+    """Raise if more rows are refused than the options allow."""
+    if rejects.total and rejects.refused / rejects.total > options.allow_bad:
+        raise TooManyRejects(rejects, options)
+
+
+def write_rejects(path: Path, rejects: Sequence[Reject]) -> None:
+    """The reject file: where each refused row stands, why it was refused, and its text."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(("file", "row", "reason", "text"))
+        writer.writerows((reject.source, reject.row, reject.fault, reject.raw) for reject in rejects)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"

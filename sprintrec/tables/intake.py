@@ -1,0 +1,140 @@
+"""Events from files into arrays: one pass of polars over each file, never a Python object per event.
+
+Ids become numbers on the way (polars' categories, shared by all files of a log), so what is held in memory
+is 17 bytes per event, whatever the ids look like.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sprintrec.errors import Mistake
+from sprintrec.tables.checks import Reject, Rejects, refused
+from sprintrec.tables.options import ReadOptions
+from sprintrec.tables.plan import KEPT, LEFT_OUT, Plan, choice_for, plan_for
+from sprintrec.tables.table import Scan, Table
+
+SAMPLE_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Intake:
+    """The events of a log in file order; users and items are numbers into their lists of ids."""
+
+    users: np.ndarray  # uint32 [events]
+    items: np.ndarray  # uint32 [events]
+    ticks: np.ndarray | None  # int64 [events], ordered as time is
+    targets: np.ndarray | None  # bool [events]
+    user_ids: pl.Series
+    item_ids: pl.Series
+    plan: Plan
+    rejects: Rejects
+    notes: Sequence[str]
+
+
+def gather(tables: Sequence[Table], options: ReadOptions) -> Intake:
+    """All events of some files, checked, with ids as numbers."""
+    plan, notes = _planned(tables, options)
+    user_ids, item_ids = pl.Categories.random(), pl.Categories.random()
+    frames: list[pl.DataFrame] = []
+    verdicts = np.zeros(256, np.int64)
+    rejected: list[Reject] = []
+    for table in tables:
+        frame, scan, note = _collected(table, plan, user_ids, item_ids)
+        notes += [note] if note else []
+        counts = np.bincount(frame["verdict"].to_numpy(), minlength=256)
+        verdicts += counts
+        if counts[KEPT + 1 : LEFT_OUT].any():
+            lazy = scan(plan.choice.wanted)
+            rejected += refused(table, lazy, plan.faults(table, lazy.collect_schema()))
+        frames.append(frame if counts[KEPT] == len(frame) else frame.filter(pl.col("verdict") == KEPT))
+        del frame
+    rejects = Rejects("rows", int(verdicts.sum()), int(verdicts[KEPT + 1 : LEFT_OUT].sum()), rejected)
+    notes += [
+        f"{count:,} events {exclusion.what} are left out."
+        for count, exclusion in zip(verdicts[LEFT_OUT:], plan.exclusions, strict=False)
+    ]
+    # Before the columns are taken out of the frames: polars forgets categories that nothing refers to.
+    ids = user_ids.to_series(), item_ids.to_series()
+    users, items, ticks, targets = (_joined(frames, column) for column in ("user", "item", "ticks", "target"))
+    assert users is not None
+    assert items is not None
+    return Intake(users, items, ticks, targets, *ids, plan, rejects, notes)
+
+
+def _planned(tables: Sequence[Table], options: ReadOptions) -> tuple[Plan, list[str]]:
+    """The plan, and what formats and plan have to say."""
+    choice = choice_for(tables[0], options)
+    for table in tables[1:]:
+        lost = [column for column in choice.wanted if column not in table.columns]
+        if lost:
+            raise Mistake(f"{table.source} has no column '{lost[0]}', which {tables[0].source} has")
+    sample, _, _ = _run(tables[0], choice.wanted, lambda frame: frame.head(SAMPLE_ROWS))
+    plan = plan_for(tables[0], sample, _type_counts(tables, sample, choice.event_type, options), options)
+    return plan, [*(note for table in tables for note in table.notes), *plan.notes]
+
+
+def _type_counts(
+    tables: Sequence[Table], sample: pl.DataFrame, column: str | None, options: ReadOptions
+) -> Mapping[str, int]:
+    """Events per type: of all files where an option names types, else of the sample, for the note alone."""
+    if column is None:
+        return {}
+
+    def count(frame: pl.LazyFrame) -> pl.LazyFrame:
+        return frame.group_by(pl.col(column).cast(pl.String).alias("type")).len()
+
+    if options.history_types or options.target_types:
+        frames = [_run(table, [column], count)[0] for table in tables]
+    else:
+        frames = [count(sample.lazy()).collect()]
+    counts: Counter[str] = Counter()
+    for frame in frames:
+        counts.update({name: number for name, number in frame.rows() if name is not None})
+    return counts
+
+
+def _collected(
+    table: Table, plan: Plan, user_ids: pl.Categories, item_ids: pl.Categories
+) -> tuple[pl.DataFrame, Scan, str]:
+    def query(frame: pl.LazyFrame) -> pl.LazyFrame:
+        schema = frame.collect_schema()
+        return frame.select(plan.columns(table, schema, plan.faults(table, schema), user_ids, item_ids))
+
+    return _run(table, plan.choice.wanted, query)
+
+
+def _run(
+    table: Table, wanted: Sequence[str], query: Callable[[pl.LazyFrame], pl.LazyFrame]
+) -> tuple[pl.DataFrame, Scan, str]:
+    """A query's answer, and the scan that gave it: the careful one where the first one fails."""
+    try:
+        return query(table.scan(wanted)).collect(engine="streaming"), table.scan, ""
+    except pl.exceptions.PolarsError as error:
+        if table.careful is None:
+            raise _unreadable(table, error) from error
+    try:
+        return query(table.careful(wanted)).collect(engine="streaming"), table.careful, table.careful_note
+    except pl.exceptions.PolarsError as error:
+        raise _unreadable(table, error) from error
+
+
+def _unreadable(table: Table, error: pl.exceptions.PolarsError) -> Mistake:
+    return Mistake(f"{table.source} can't be read: {str(error).splitlines()[0]}")
+
+
+def _joined(frames: list[pl.DataFrame], column: str) -> np.ndarray | None:
+    """One column of all frames; it is taken out of them, so that no two copies of everything are held."""
+    if column not in frames[0].columns:
+        return None
+    parts = []
+    for at, frame in enumerate(frames):
+        series = frame[column]
+        parts.append((series.to_physical() if isinstance(series.dtype, pl.Categorical) else series).to_numpy())
+        frames[at] = frame.drop(column)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

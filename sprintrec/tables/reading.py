@@ -1,0 +1,59 @@
+"""The whole way from files or tables to a log, with what was refused on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sprintrec.records import Log
+from sprintrec.tables.arrange import arranged
+from sprintrec.tables.catalogue import Catalogue, read_catalogue
+from sprintrec.tables.checks import Rejects, enforce, write_rejects
+from sprintrec.tables.formats import format_called, format_of_events, format_of_items
+from sprintrec.tables.frames import events_table, items_list
+from sprintrec.tables.intake import gather
+from sprintrec.tables.options import ReadOptions
+from sprintrec.tables.table import ItemList, Table
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A log and what was refused while reading it."""
+
+    log: Log
+    rejects: Sequence[Rejects]
+
+
+def read_files(events: Path, items: Path | None, options: ReadOptions) -> Reading:
+    """A reading of a file or folder of events and an item list."""
+    name = options.format or format_of_events(events)
+    format_ = format_called(name)
+    tables = format_.events(events, options)
+    notes = [f"{events.name} is read as {name}."]
+    beside = format_.items_beside(events) if items is None else None
+    if beside is not None:
+        notes.append(f"Items are taken from {beside.name} beside it.")
+    listed = items or beside
+    item_list = format_called(format_of_items(listed)).items(listed, options) if listed is not None else None
+    return _read(tables, item_list, options, notes)
+
+
+def read_frames(events: Any, items: Any, options: ReadOptions) -> Reading:
+    """A reading of tables in memory."""
+    return _read([events_table(events)], None if items is None else items_list(items), options, [])
+
+
+def _read(tables: Sequence[Table], listed: ItemList | None, options: ReadOptions, notes: Sequence[str]) -> Reading:
+    intake = gather(tables, options)
+    wanted = set(intake.item_ids) if options.used_items_only else None
+    catalogue = Catalogue() if listed is None else read_catalogue(listed, options, wanted)
+    rejects = [intake.rejects, catalogue.rejects]
+    if options.rejects is not None:
+        write_rejects(options.rejects, [reject for some in rejects for reject in some.rows])
+    for some in rejects:
+        enforce(some, options)
+    refused = [some.sentence() for some in rejects if some.refused]
+    log = arranged(intake, catalogue, options, [*notes, *refused])
+    return Reading(log, rejects)

@@ -1,0 +1,58 @@
+"""Sequence files: a line per user with all items in time order, and an item list beside it.
+
+sequences.tsv.gz   user, TAB, item ids separated by blanks
+items.jsonl.gz     one object per item: "item" and its fields
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from sprintrec.tables import files, jsonl
+from sprintrec.tables.options import ReadOptions
+from sprintrec.tables.table import FAULT, RAW, ROW, ItemList, Table
+
+NAME = "sequences.tsv"
+ITEMS = "items.jsonl"
+NO_TAB = ("has no tab between the user and the items", "write user, tab, items separated by blanks")
+
+
+def holds_events(path: Path) -> bool:
+    return files.named(path, NAME) is not None if path.is_dir() else path.name.removesuffix(".gz") == NAME
+
+
+def holds_items(path: Path) -> bool:
+    return path.is_dir() and files.named(path, ITEMS) is not None
+
+
+def items_beside(path: Path) -> Path | None:
+    return files.named(path if path.is_dir() else path.parent, ITEMS)
+
+
+def events(path: Path, options: ReadOptions) -> list[Table]:
+    file = (files.named(path, NAME) if path.is_dir() else None) or path
+
+    def scan(wanted: Sequence[str]) -> pl.LazyFrame:
+        parts = pl.col("line").str.splitn("\t", 2).struct
+        item = parts.field("field_1").str.extract_all(r"\S+")
+        fault = pl.when(~pl.col("line").str.contains("\t", literal=True)).then(pl.lit(0, pl.UInt8))
+        return (
+            files.scan_lines(file)
+            .select(
+                ROW,
+                parts.field("field_0").alias("user"),
+                item.alias("item"),
+                fault.alias(FAULT),
+                pl.col("line").alias(RAW),
+            )
+            .explode("item")
+        )
+
+    return [Table(source=file.name, columns=("user", "item"), scan=scan, faults=(NO_TAB,))]
+
+
+def items(path: Path, options: ReadOptions) -> ItemList:
+    return jsonl.item_list(items_beside(path) or path)
