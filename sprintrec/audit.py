@@ -72,7 +72,7 @@ def repeat_share(events: Histories) -> float:
 def _held_out(events: Events, train: Events, held_out: HeldOut) -> HeldOutAudit:
     times = events.times
     place = held_out.histories.lengths  # the target's place among its user's events
-    asked = events.offsets[held_out.users] + place
+    asked = events.offsets[held_out.users] + place  # never a user's first event: a question has a past
     repeats, copies = _in_own_past(events, held_out, asked)
     newest = None if times is None or train.times is None or not len(train.times) else train.times.max()
     seen = np.bincount(train.items, minlength=int(held_out.targets.max(initial=0)) + 1) > 0
@@ -82,7 +82,7 @@ def _held_out(events: Events, train: Events, held_out: HeldOut) -> HeldOutAudit:
         never_trained=int((~seen[held_out.targets]).sum()),
         repeats=repeats,
         copies=None if times is None else copies,
-        tied=None if times is None else int(((place > 0) & (times[asked] == times[asked - 1])).sum()),
+        tied=None if times is None else int((times[asked] == times[asked - 1]).sum()),
         before_training_ends=None if times is None or newest is None else int((times[asked] < newest).sum()),
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import torch
 from torch import Tensor
 
 from sprintrec import flow
-from sprintrec.flow import SCHEDULERS, Scheduler
+from sprintrec.flow import SCHEDULERS, Cosine, Linear, Scheduler
 
 LENGTH, TOKENS, MASK, VALUES = 2, 3, 3, 4
 CODES = torch.tensor(list(itertools.product(range(TOKENS), repeat=LENGTH)))  # [9, L]
@@ -178,17 +179,27 @@ def test_two_steps_keep_to_codes_that_exist_where_one_step_does_not(kappa: Sched
     assert torch.allclose(table_BLM[0].exp(), expected)
 
 
+@dataclass(frozen=True)
+class Hasty(Linear):
+    """kappa_t = sqrt(t): most positions early."""
+
+    def __call__(self, t: Tensor) -> Tensor:
+        return t.sqrt()
+
+
 @pytest.mark.parametrize(
-    ("name", "steps", "counts"),
+    ("kappa", "steps", "counts"),
     [
-        ("linear", 4, [0, 2, 4, 6]),
-        ("linear", 3, [0, 3, 5]),
-        ("cosine", 4, [0, 1, 2, 5]),
-        ("cosine", 8, [0, 1, 2, 3, 4, 5, 6, 7]),
-        ("linear", 1, [0]),
+        (Linear(), 4, [0, 2, 4, 6]),
+        (Linear(), 3, [0, 3, 5]),
+        (Linear(), 1, [0]),
+        (Cosine(), 4, [0, 1, 2, 5]),
+        (Cosine(), 8, [0, 1, 2, 3, 4, 5, 6, 7]),
+        (Hasty(), 4, [0, 4, 6, 7]),
+        (Hasty(), 8, [0, 1, 2, 3, 4, 5, 6, 7]),
     ],
 )
-def test_positions_commit_at_the_pace_of_kappa(name: str, steps: int, counts: list[int]) -> None:
+def test_positions_commit_at_the_pace_of_kappa(kappa: Scheduler, steps: int, counts: list[int]) -> None:
     """Decided positions before each step, of 8; at least one a step, at least one left for each step to come."""
     seen: list[int] = []
 
@@ -196,7 +207,7 @@ def test_positions_commit_at_the_pace_of_kappa(name: str, steps: int, counts: li
         seen.append(int((x_BL != MASK).sum()))
         return torch.zeros(1, 8, TOKENS)
 
-    tokens_BL, _ = flow.decode(predict, masks(1, 8), steps, SCHEDULERS[name], MASK)
+    tokens_BL, _ = flow.decode(predict, masks(1, 8), steps, kappa, MASK)
     assert seen == counts
     assert (tokens_BL != MASK).all()
 
