@@ -28,7 +28,7 @@ from sprintrec.evaluation import Measured, beyond_accuracy, evaluate, slices, st
 from sprintrec.method import Method, Run, Scores
 from sprintrec.prepared import Prepared
 from sprintrec.recipe import Recipe, find_recipe, recipe_names
-from sprintrec.records import Codes, Split
+from sprintrec.records import Codes, Past, Split
 from sprintrec.rows import write_row, write_trial
 from sprintrec.settings import parsed, to_mapping
 from sprintrec.significance import rank_intervals
@@ -59,10 +59,17 @@ class Bench:
             self._codes[name] = self.prepared.codes(name)
         return self._codes[name]
 
+    def fitted(self, recipe: Recipe, run: Run) -> Method:
+        """The recipe's method, fitted on the training part and stopped on validation."""
+        method = recipe.new_method()
+        return method.fit(self.past(method, recipe), self._validation(recipe), run)
+
+    def past(self, method: Method, recipe: Recipe) -> Past:
+        return self.prepared.past(self.split, recipe.codes if method.uses_codes else None, method.uses_vectors)
+
     def run(self, recipe: Recipe, run: Run, test: bool = True) -> Result:
-        """Fit on the training part, stop on validation, and measure: on test, or on validation alone."""
-        method, codes = recipe.new_method(), self.codes(recipe.codes)
-        past = self.prepared.past(self.split, recipe.codes if method.uses_codes else None, method.uses_vectors)
+        """Fit, and measure: on test, or on validation alone."""
+        codes = self.codes(recipe.codes)
         curve: list[Mapping[str, Any]] = []
 
         def keep(record: Mapping[str, Any]) -> None:
@@ -70,7 +77,7 @@ class Bench:
             run.on_epoch(record)
 
         started = time.monotonic()
-        method.fit(past, self._validation(recipe, codes), _with(run, on_epoch=keep))
+        method = self.fitted(recipe, _with(run, on_epoch=keep))
         fitted = time.monotonic()
         code_level = codes if method.uses_codes else None
         validation = evaluate(method, self.split.validation, code_level)
@@ -89,8 +96,7 @@ class Bench:
             "version": __version__,
         }
         if test:
-            vectors = self.prepared.vectors()
-            asked = self.split.test
+            past, asked, vectors = self.past(method, recipe), self.split.test, self.prepared.vectors()
             intervals = {level: rank_intervals(ranks, (5, 10, 20)) for level, ranks in measured.ranks.items()}
             row |= {
                 **measured.summaries(),
@@ -100,7 +106,8 @@ class Bench:
             }
         return Result(method, row, measured, curve)
 
-    def _validation(self, recipe: Recipe, codes: Codes | None) -> Callable[[Method], Scores]:
+    def _validation(self, recipe: Recipe) -> Callable[[Method], Scores]:
+        codes = self.codes(recipe.codes)
         training = getattr(recipe.settings, "training", None)
         stop_on = training.stop_on if training is not None else "item"
         return lambda method: stopping_score(method, self.split.validation, stop_on, codes)

@@ -39,11 +39,14 @@ def question_windows(histories: Histories, slots: int, device: torch.device | st
     return Windows(histories, device).cut(starts, ends, slots)
 
 
-def prefix_targets(events: Events) -> tuple[np.ndarray, np.ndarray]:
-    """Every event that has a past and may be a target: (start of its user, its flat position)."""
+def prefix_targets(events: Events, first_events: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Every event that has a past and may be a target: (start of its user, its flat position).
+
+    ``first_events`` adds those without a past: asked from an empty window, they teach what users begin with.
+    """
     starts = np.repeat(events.offsets[:-1], events.lengths)
     positions = np.arange(len(events.items))
-    wanted = (positions > starts) & events.may_be_target()
+    wanted = ((positions > starts) | first_events) & events.may_be_target()
     return starts[wanted], positions[wanted]
 
 

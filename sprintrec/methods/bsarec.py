@@ -3,8 +3,8 @@
 Source: Shin et al., AAAI 2024, with the settings of its published Beauty run: width 64, two post-norm
 blocks of one head, dropout .5, history 50, filter share .7 keeping the 3 lowest frequencies (its c = 5),
 Adam 5e-4 without decay or warm-up, batch 256, cross-entropy over the catalogue at the last place of
-every prefix (the filter sees the whole window, so other places would see their own future). Departures:
-padding carries no gradient and is hidden from attention; scores of seen items are minus infinity, not 0.
+every prefix, the empty one included (the filter sees the whole window, so other places would see their
+own future). Departures: padding carries no gradient; scores of seen items are minus infinity, not 0.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Settings(SASRecSettings):
         )
     )
     targets: Literal["all", "last"] = "last"
+    first_events: bool = True
 
 
 class BSARec(SASRec):

@@ -29,6 +29,8 @@ class Settings:
     training: TrainingSettings = field(default_factory=lambda: TrainingSettings(batch=256, rate=5e-4))
     targets: Literal["all", "last"] = "all"
     """learn from every place of a run in one pass, or from its last place alone"""
+    first_events: bool = False
+    """with targets "last": ask for every user's first event too, from an empty history"""
     loss: Literal["softmax", "binary"] = "softmax"
     """cross-entropy over the catalogue, or one uniform negative per place as published"""
     smoothing: float = 0.0
@@ -45,7 +47,7 @@ class SASRec(GradientMethod):
     def _task(self, past: Past) -> tuple[int, Callable[[Tensor], Tensor]]:
         slots = self.settings.encoder.history
         every = self.settings.targets == "all"
-        found = run_targets(past.events, slots) if every else prefix_targets(past.events)
+        found = run_targets(past.events, slots) if every else prefix_targets(past.events, self.settings.first_events)
         starts, ends = (torch.from_numpy(array).to(self.device) for array in found)
         windows = Windows(past.events, self.device)
         allowed = torch.from_numpy(past.events.may_be_target()).to(self.device)
