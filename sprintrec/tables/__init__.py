@@ -14,7 +14,10 @@ from sprintrec.tables.options import FORMATS, ReadOptions
 if TYPE_CHECKING:
     from sprintrec.records import Log
 
-__all__ = ["FORMATS", "ReadOptions", "from_frames", "read_log"]
+__all__ = ["FORMATS", "ReadOptions", "from_frames", "name_of", "read_log"]
+
+# Public data sets lie in folders with a family's name before their own.
+FAMILIES = ("amazon2014_", "amazon2018_", "amazon2023_")
 
 
 # Polars is imported when something is read: the command line takes its flags from here.
@@ -30,3 +33,12 @@ def from_frames(events: Any, items: Any = None, options: ReadOptions | None = No
     from sprintrec.tables.reading import read_frames
 
     return read_frames(events, items, options or ReadOptions()).log
+
+
+def name_of(events: Path) -> str:
+    """What a log is called after its file, or after its folder where the file has the name of its format."""
+    place = events.resolve()
+    if place.name.startswith(("sequences.", "u.data", "ratings.")):
+        place = place.parent
+    name = place.name if place.is_dir() else place.name.split(".")[0]
+    return next((name.removeprefix(family) for family in FAMILIES if name.startswith(family)), name)

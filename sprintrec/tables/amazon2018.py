@@ -12,7 +12,7 @@ from sprintrec.tables.options import ReadOptions
 from sprintrec.tables.table import ItemList, Table
 
 REVIEWS = re.compile(r"(.+?)(_\d+)?\.json(\.gz)?")
-FIELDS = ("asin", "title", "brand", "price", "description", "feature")
+FIELDS = ("asin", "title", "brand", "price", "description")
 SCRIPT = "getTime"  # some titles are a scrap of the shop's page
 
 
@@ -44,7 +44,7 @@ def tidy(fields: Mapping[str, object]) -> dict[str, object]:
         del kept["title"]
     return {
         **kept,
-        "features": kept.pop("feature", None),
+        "features": fields.get("feature"),
         "categories": fields.get("category"),
         "sales_rank": fields.get("rank"),
     }

@@ -23,7 +23,7 @@ FIELDS = ("parent_asin", "title", "store", "categories", "price", "features", "d
 def holds_events(path: Path) -> bool:
     if jsonl.holds_events(path):
         return {"user_id", "parent_asin", "timestamp"} <= set(jsonl.first_keys(path))
-    return delimited.holds_events(path) and "parent_asin" in files.head_lines(path)[0].split(",")
+    return delimited.holds_events(path) and _benchmark_columns(path) is not None
 
 
 def holds_items(path: Path) -> bool:
@@ -37,7 +37,13 @@ def items_beside(path: Path) -> Path | None:
 def events(path: Path, options: ReadOptions) -> list[Table]:
     if jsonl.holds_events(path):
         return [jsonl.table(path, roles=ROLES)]
-    return [delimited.table(part, _layout(part), roles=ROLES) for part in files.split_parts(path)]
+    tables = []
+    for part in files.split_parts(path):
+        columns = _benchmark_columns(part) or COLUMNS
+        headed = columns[0] in files.head_lines(part)[0]
+        layout = Layout(",", columns, skip_lines=int(headed), quoted=False)
+        tables.append(delimited.table(part, layout, roles=ROLES))
+    return tables
 
 
 def items(path: Path, options: ReadOptions) -> ItemList:
@@ -48,8 +54,10 @@ def tidy(fields: Mapping[str, object]) -> dict[str, object]:
     return {name: fields[name] for name in FIELDS if name in fields}
 
 
-def _layout(path: Path) -> Layout:
-    """The first benchmark files had no header."""
-    first = files.head_lines(path)[0].split(",")
-    headed = "parent_asin" in first
-    return Layout(",", first if headed else COLUMNS[: len(first)], skip_lines=int(headed), quoted=False)
+def _benchmark_columns(path: Path) -> tuple[str, ...] | None:
+    """The columns of a benchmark file; the first ones published had no header."""
+    first = tuple(files.head_lines(path)[0].split(","))
+    if "parent_asin" in first:
+        return first
+    cut = files.PART.fullmatch(path.name) is not None and len(first) in (4, 5)
+    return COLUMNS[: len(first)] if cut and first[3].isdigit() else None

@@ -16,8 +16,7 @@ from sprintrec.records import Events, Items, Log
 from sprintrec.tables.catalogue import Catalogue
 from sprintrec.tables.intake import Intake
 from sprintrec.tables.options import ReadOptions
-from sprintrec.tables.summary import has_text, tied
-from sprintrec.tables.times import shown
+from sprintrec.tables.summary import has_text, moment_of, tied
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,8 @@ def _event_notes(intake: Intake, events: Events) -> list[str]:
     clock = intake.plan.clock
     if clock is None or events.times is None:
         return ["No time stamps: the order of the rows is the order in time."]
-    notes = [f"Times are {clock.unit}, from {shown(int(events.times.min()))} to {shown(int(events.times.max()))}."]
+    first, last = moment_of(int(events.times.min())), moment_of(int(events.times.max()))
+    notes = [f"Times are {clock.unit}: {first} to {last}."]
     ties = tied(events)
     if ties.any():
         notes.append(

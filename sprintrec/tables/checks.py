@@ -17,8 +17,8 @@ import polars as pl
 from sprintrec.errors import Mistake
 from sprintrec.tables.columns import Choice
 from sprintrec.tables.options import ReadOptions
-from sprintrec.tables.table import FAULT, RAW, ROW, Table
-from sprintrec.tables.times import EXPECTED, Clock
+from sprintrec.tables.table import FAULT, ITEM, RATING, RAW, ROW, TICKS, USER, Table
+from sprintrec.tables.times import EXPECTED
 
 LONGEST_ID = 1000  # bytes; longer is a broken row and no id
 SHOWN_EXAMPLES = 10  # of each fault
@@ -51,9 +51,12 @@ class Reject:
     value: str  # what the faulty column holds
     raw: str
 
+    @property
+    def problem(self) -> str:
+        return f"{self.fault}: {_shortened(self.value)!r}" if self.value else self.fault
+
     def __str__(self) -> str:
-        value = f": {_shortened(self.value)!r}" if self.value else ""
-        return f"{self.source}, row {self.row}: {self.fault}{value}"
+        return f"{self.source}, row {self.row}: {self.problem} ({self.fix})"
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,16 @@ class Rejects:
                 shown.append(reject)
         return shown
 
+    def as_json(self) -> dict[str, object]:
+        rows = [{"file": one.source, "row": one.row, "problem": one.problem, "fix": one.fix} for one in self.examples()]
+        return {
+            "kind": self.kind,
+            "total": self.total,
+            "refused": self.refused,
+            "counts": self.counts,
+            "examples": rows,
+        }
+
     def sentence(self) -> str:
         reasons = "; ".join(f"{count:,} where {fault}" for fault, count in self.counts.items())
         return f"{self.refused:,} of {self.total:,} {self.kind} can't be read and are left out: {reasons}."
@@ -89,7 +102,7 @@ class TooManyRejects(Mistake):
 
     def __init__(self, rejects: Rejects, options: ReadOptions) -> None:
         share = rejects.refused / rejects.total
-        first = "; ".join(f"{reject} ({reject.fix})" for reject in rejects.rows[:3])
+        first = "; ".join(map(str, rejects.rows[:3]))
         listed = f"{options.rejects} lists them all" if options.rejects else "--rejects FILE lists them all"
         super().__init__(
             f"{rejects.refused:,} of {rejects.total:,} {rejects.kind} can't be read: {share:.1%}, where --allow-bad "
@@ -98,38 +111,20 @@ class TooManyRejects(Mistake):
         self.rejects = rejects
 
 
-def as_text(column: str, kind: pl.DataType, source: str) -> pl.Expr:
-    """A column of ids as text without blanks around it; null where nothing is left."""
-    value = pl.col(column)
-    if kind.is_float():
-        # A column of whole numbers becomes one of floats as soon as a value is missing: 7.0 is the id "7".
-        whole = value.cast(pl.Int64, strict=False)
-        value = pl.when(whole == value).then(whole.cast(pl.String)).otherwise(value.fill_nan(None).cast(pl.String))
-    elif not (kind.is_integer() or isinstance(kind, (pl.String, pl.Categorical, pl.Enum, pl.Null))):
-        raise Mistake(f"{source}: column '{column}' holds values of type {kind}, which are no ids: write them as text")
-    text = value.cast(pl.String).str.strip_chars()
-    return pl.when(text != "").then(text)
-
-
-def faults_of(
-    table: Table, schema: Mapping[str, pl.DataType], choice: Choice, clock: Clock | None, rated: bool
-) -> list[Fault]:
-    """All faults that rows of a file can have; ratings are looked at only where they are used."""
+def faults_of(table: Table, choice: Choice, timed: bool, rated: bool) -> list[Fault]:
+    """All faults that rows of a file can have, as conditions on the columns made for the roles."""
     faults = [Fault(pl.col(FAULT) == at, "", what, fix) for at, (what, fix) in enumerate(table.faults)]
-    for column in (choice.user, choice.item):
-        text = as_text(column, schema[column], table.source)
+    for column, text in ((choice.user, pl.col(USER)), (choice.item, pl.col(ITEM))):
         faults += [
             Fault(text.is_null(), column, "is blank", "fill it in or delete the row"),
             Fault(text.str.len_bytes() > LONGEST_ID, column, f"is longer than {LONGEST_ID} bytes", "is it an id?"),
-            Fault(text.str.contains(r"[\r\n]"), column, "runs over a line end", "close the quotation mark before it"),
+            Fault(text.str.contains("\n", literal=True), column, "runs over a line end", "close the quotation before"),
             Fault(text.str.contains("\ufffd", literal=True), column, "isn't UTF-8", "save the file as UTF-8"),
         ]
-    if clock is not None and choice.time is not None:
-        unread = clock.ticks(pl.col(choice.time)).is_null()
-        faults.append(Fault(unread, choice.time, "is no time stamp", f"give {EXPECTED}"))
-    if rated and choice.rating is not None:
-        unread = pl.col(choice.rating).cast(pl.Float64, strict=False).is_null()
-        faults.append(Fault(unread, choice.rating, "is no number", "give a number"))
+    if timed:
+        faults.append(Fault(pl.col(TICKS).is_null(), str(choice.time), "is no time stamp", f"give {EXPECTED}"))
+    if rated:
+        faults.append(Fault(pl.col(RATING).is_null(), str(choice.rating), "is no number", "give a number"))
     return faults
 
 
@@ -140,7 +135,7 @@ def first_that_holds(conditions: Iterable[pl.Expr], start: int) -> pl.Expr:
 
 
 def refused(table: Table, frame: pl.LazyFrame, faults: Sequence[Fault]) -> list[Reject]:
-    """The refused rows of a scan: a second pass, made only where the first one found some."""
+    """The refused rows of a file: a second pass, made only where the first one found some."""
     values = [pl.col(fault.column or RAW).cast(pl.String) for fault in faults]
     number = first_that_holds((fault.bad for fault in faults), 0).alias("fault")
     value = pl.coalesce(*(pl.when(pl.col("fault") == at).then(one) for at, one in enumerate(values)))

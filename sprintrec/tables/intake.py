@@ -17,9 +17,11 @@ from sprintrec.errors import Mistake
 from sprintrec.tables.checks import Reject, Rejects, refused
 from sprintrec.tables.options import ReadOptions
 from sprintrec.tables.plan import KEPT, LEFT_OUT, Plan, choice_for, plan_for
-from sprintrec.tables.table import Scan, Table
+from sprintrec.tables.table import ITEM, TICKS, TYPE, USER, Scan, Table
 
 SAMPLE_ROWS = 10_000
+# What reading a damaged file can end in: a packed one is an OSError without a number, a Parquet one may panic.
+POLARS_FAILS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,7 @@ def gather(tables: Sequence[Table], options: ReadOptions) -> Intake:
         counts = np.bincount(frame["verdict"].to_numpy(), minlength=256)
         verdicts += counts
         if counts[KEPT + 1 : LEFT_OUT].any():
-            lazy = scan(plan.choice.wanted)
-            rejected += refused(table, lazy, plan.faults(table, lazy.collect_schema()))
+            rejected += refused(table, plan.with_roles(table, scan(plan.choice.wanted)), plan.faults(table))
         frames.append(frame if counts[KEPT] == len(frame) else frame.filter(pl.col("verdict") == KEPT))
         del frame
     rejects = Rejects("rows", int(verdicts.sum()), int(verdicts[KEPT + 1 : LEFT_OUT].sum()), rejected)
@@ -102,9 +103,21 @@ def _type_counts(
 def _collected(
     table: Table, plan: Plan, user_ids: pl.Categories, item_ids: pl.Categories
 ) -> tuple[pl.DataFrame, Scan, str]:
+    """What is read of one file, by which scan, and what there is to say about it."""
+    kept = pl.col("verdict") == KEPT
+    columns = [
+        # Ids of rows that are not kept must not get a number: a broken one can be a megabyte long.
+        pl.when(kept).then(pl.col(USER)).cast(pl.Categorical(user_ids)).alias("user"),
+        pl.when(kept).then(pl.col(ITEM)).cast(pl.Categorical(item_ids)).alias("item"),
+        pl.col("verdict"),
+    ]
+    if plan.clock is not None:
+        columns.append(pl.col(TICKS).alias("ticks"))
+    if plan.target_types:
+        columns.append(pl.col(TYPE).is_in(plan.target_types).alias("target"))
+
     def query(frame: pl.LazyFrame) -> pl.LazyFrame:
-        schema = frame.collect_schema()
-        return frame.select(plan.columns(table, schema, plan.faults(table, schema), user_ids, item_ids))
+        return plan.with_roles(table, frame).with_columns(plan.verdict(table).alias("verdict")).select(columns)
 
     return _run(table, plan.choice.wanted, query)
 
@@ -115,17 +128,19 @@ def _run(
     """A query's answer, and the scan that gave it: the careful one where the first one fails."""
     try:
         return query(table.scan(wanted)).collect(engine="streaming"), table.scan, ""
-    except pl.exceptions.PolarsError as error:
+    except POLARS_FAILS as error:
         if table.careful is None:
             raise _unreadable(table, error) from error
     try:
         return query(table.careful(wanted)).collect(engine="streaming"), table.careful, table.careful_note
-    except pl.exceptions.PolarsError as error:
+    except POLARS_FAILS as error:
         raise _unreadable(table, error) from error
 
 
-def _unreadable(table: Table, error: pl.exceptions.PolarsError) -> Mistake:
-    return Mistake(f"{table.source} can't be read: {str(error).splitlines()[0]}")
+def _unreadable(table: Table, error: BaseException) -> Exception:
+    if isinstance(error, OSError) and error.errno is not None:
+        return error  # the system's own: no permission, a broken disk
+    return Mistake(f"{table.source} can't be read, it is damaged or cut off: {str(error).splitlines()[0]}")
 
 
 def _joined(frames: list[pl.DataFrame], column: str) -> np.ndarray | None:

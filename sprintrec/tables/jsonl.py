@@ -89,12 +89,12 @@ def _json_object(line: str) -> dict[str, object] | None:
 
 
 def _columns(path: Path) -> list[str]:
-    names = first_keys(path)
-    if names:
-        return names
     if files.head(path).lstrip().startswith(b"["):
         raise Mistake(f"{path} is one JSON array: write its objects one per line, without brackets and commas")
-    raise Mistake(f"{path}: none of the first lines is a JSON object")
+    names = first_keys(path)
+    if not names:
+        raise Mistake(f"{path}: none of the first lines is a JSON object")
+    return names
 
 
 def _scan(path: Path, check: bool) -> Scan:

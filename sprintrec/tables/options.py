@@ -14,7 +14,7 @@ from sprintrec.errors import Mistake, nearest
 
 # The particular before the general, as they are looked for: Amazon's files are JSON lines too, MovieLens' CSV.
 FORMATS = (
-    *("sequences", "recbole", "movielens", "amazon2014", "amazon2018", "amazon2023"),
+    *("sequences", "movielens", "recbole", "amazon2014", "amazon2018", "amazon2023"),
     *("parquet", "jsonl", "csv"),
 )
 NO_COLUMN = "none"  # said in place of a column name: do not use one even if there is one

@@ -38,7 +38,7 @@ def of_frame(frame: pl.LazyFrame, source: str, first_row: int = 1) -> Table:
     """A table of events from a lazy frame whose row numbers are in ROW."""
 
     def scan(wanted: Sequence[str]) -> pl.LazyFrame:
-        raw = pl.concat_str([pl.col(name).cast(pl.String).fill_null("") for name in wanted], separator=",")
+        raw = pl.struct(wanted).struct.json_encode()
         return frame.select(ROW, *wanted, raw.alias(RAW), pl.lit(None, pl.UInt8).alias(FAULT))
 
     columns = [name for name in frame.collect_schema().names() if name != ROW]

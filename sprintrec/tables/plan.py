@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from sprintrec.errors import Mistake, nearest
-from sprintrec.tables.checks import Fault, as_text, faults_of, first_that_holds
+from sprintrec.tables.checks import Fault, faults_of, first_that_holds
 from sprintrec.tables.columns import Choice, choose
 from sprintrec.tables.options import ReadOptions
-from sprintrec.tables.table import Table
+from sprintrec.tables.table import ITEM, RATING, TICKS, TYPE, USER, Table
 from sprintrec.tables.times import Clock, clock_for, moment
 
 KEPT = 0  # a verdict; those from 1 on are faults
@@ -38,47 +38,40 @@ class Plan:
     choice: Choice
     clock: Clock | None
     exclusions: Sequence[Exclusion]
-    targets: pl.Expr | None  # whether an event may be asked for; None: all may
+    target_types: Sequence[str]  # none: every event may be asked for
     rated: bool  # whether an option looks at ratings
     notes: Sequence[str]
 
-    def faults(self, table: Table, schema: Mapping[str, pl.DataType]) -> list[Fault]:
-        return faults_of(table, schema, self.choice, self.clock, self.rated)
+    def with_roles(self, table: Table, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """A scan with the columns made for the roles beside its own."""
+        schema, choice = frame.collect_schema(), self.choice
+        ids = {USER: choice.user, ITEM: choice.item}
+        columns = {made: _as_text(column, schema[column], table.source) for made, column in ids.items()}
+        if self.clock is not None:
+            columns[TICKS] = self.clock.ticks(pl.col(str(choice.time)))
+        if choice.event_type is not None:
+            columns[TYPE] = pl.col(choice.event_type).cast(pl.String)
+        if self.rated:
+            columns[RATING] = pl.col(str(choice.rating)).cast(pl.Float64, strict=False)
+        return frame.with_columns(**columns)
 
-    def columns(
-        self,
-        table: Table,
-        schema: Mapping[str, pl.DataType],
-        faults: Sequence[Fault],
-        user_ids: pl.Categories,
-        item_ids: pl.Categories,
-    ) -> list[pl.Expr]:
-        """What is read of one file: user, item, verdict, and where there are such: ticks, target."""
-        fault = first_that_holds((one.bad for one in faults), KEPT + 1)
+    def faults(self, table: Table) -> list[Fault]:
+        return faults_of(table, self.choice, self.clock is not None, self.rated)
+
+    def verdict(self, table: Table) -> pl.Expr:
+        """What becomes of a row, as a number."""
+        fault = first_that_holds((one.bad for one in self.faults(table)), KEPT + 1)
         left_out = first_that_holds((one.applies for one in self.exclusions), LEFT_OUT)
-        verdict = pl.coalesce(fault, left_out, pl.lit(KEPT, pl.UInt8))
-        # Ids of rows that are not wanted must not get a number: a broken one can be a megabyte long.
-        user, item = (
-            pl.when(verdict == KEPT).then(as_text(column, schema[column], table.source)).cast(pl.Categorical(ids))
-            for column, ids in ((self.choice.user, user_ids), (self.choice.item, item_ids))
-        )
-        columns = [user.alias("user"), item.alias("item"), verdict.alias("verdict")]
-        if self.clock is not None and self.choice.time is not None:
-            columns.append(self.clock.ticks(pl.col(self.choice.time)).alias("ticks"))
-        if self.targets is not None:
-            columns.append(self.targets.alias("target"))
-        return columns
+        return pl.coalesce(fault, left_out, pl.lit(KEPT, pl.UInt8))
 
 
 def plan_for(table: Table, sample: pl.DataFrame, types: Mapping[str, int], options: ReadOptions) -> Plan:
     """The plan from the first rows of the first file and the counts of event types."""
     choice = choice_for(table, options)
     clock = clock_for(sample[choice.time], f"{table.source}: column '{choice.time}'") if choice.time else None
-    exclusions = [*_by_type(choice, types, options), *_by_rating(choice, options), *_by_time(choice, clock, options)]
-    targets = pl.col(choice.event_type).is_in(options.target_types) if options.target_types else None  # type: ignore
-    rated = options.min_rating is not None
+    exclusions = [*_by_type(choice, types, options), *_by_rating(options), *_by_time(clock, options)]
     notes = [choice.sentence, *_rating_note(choice, sample, options), *_type_note(choice, types, options)]
-    return Plan(choice, clock, exclusions, targets, rated, notes)
+    return Plan(choice, clock, exclusions, options.target_types, options.min_rating is not None, notes)
 
 
 def choice_for(table: Table, options: ReadOptions) -> Choice:
@@ -104,27 +97,38 @@ def _by_type(choice: Choice, types: Mapping[str, int], options: ReadOptions) -> 
             raise Mistake(f"no event has the type '{wanted}' in column '{choice.event_type}': {nearest(wanted, types)}")
     if not options.history_types:
         return []
-    kept = (*options.history_types, *options.target_types)
-    column = pl.col(str(choice.event_type))
-    return [Exclusion(~column.is_in(kept).fill_null(False), f"of other types than {', '.join(dict.fromkeys(kept))}")]
+    kept = list(dict.fromkeys((*options.history_types, *options.target_types)))
+    return [Exclusion(~pl.col(TYPE).is_in(kept).fill_null(False), f"of other types than {', '.join(kept)}")]
 
 
-def _by_rating(choice: Choice, options: ReadOptions) -> list[Exclusion]:
+def _by_rating(options: ReadOptions) -> list[Exclusion]:
     if options.min_rating is None:
         return []
-    rating = pl.col(str(choice.rating)).cast(pl.Float64, strict=False)
-    return [Exclusion(rating < options.min_rating, f"rated below {options.min_rating:g}")]
+    return [Exclusion(pl.col(RATING) < options.min_rating, f"rated below {options.min_rating:g}")]
 
 
-def _by_time(choice: Choice, clock: Clock | None, options: ReadOptions) -> list[Exclusion]:
+def _by_time(clock: Clock | None, options: ReadOptions) -> list[Exclusion]:
     exclusions = []
     if clock is not None and options.since is not None:
         since = moment(options.since, "--since") * clock.per_second
-        exclusions.append(Exclusion(clock.ticks(pl.col(str(choice.time))) < since, f"before {options.since}"))
+        exclusions.append(Exclusion(pl.col(TICKS) < since, f"before {options.since}"))
     if clock is not None and options.until is not None:
         until = moment(options.until, "--until") * clock.per_second
-        exclusions.append(Exclusion(clock.ticks(pl.col(str(choice.time))) >= until, f"from {options.until} on"))
+        exclusions.append(Exclusion(pl.col(TICKS) >= until, f"from {options.until} on"))
     return exclusions
+
+
+def _as_text(column: str, kind: pl.DataType, source: str) -> pl.Expr:
+    """A column of ids as text without blanks around it; null where nothing is left."""
+    value = pl.col(column)
+    if kind.is_float():
+        # A column of whole numbers becomes one of floats as soon as a value is missing: 7.0 is the id "7".
+        whole = value.cast(pl.Int64, strict=False)
+        value = pl.when(whole == value).then(whole.cast(pl.String)).otherwise(value.fill_nan(None).cast(pl.String))
+    elif not (kind.is_integer() or isinstance(kind, (pl.String, pl.Categorical, pl.Enum, pl.Null))):
+        raise Mistake(f"{source}: column '{column}' holds values of type {kind}, which are no ids: write them as text")
+    text = value.cast(pl.String).str.strip_chars()
+    return pl.when(text != "").then(text)
 
 
 def _rating_note(choice: Choice, sample: pl.DataFrame, options: ReadOptions) -> list[str]:

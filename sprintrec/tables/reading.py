@@ -11,11 +11,14 @@ from sprintrec.records import Log
 from sprintrec.tables.arrange import arranged
 from sprintrec.tables.catalogue import Catalogue, read_catalogue
 from sprintrec.tables.checks import Rejects, enforce, write_rejects
+from sprintrec.tables.files import PART
 from sprintrec.tables.formats import format_called, format_of_events, format_of_items
 from sprintrec.tables.frames import events_table, items_list
 from sprintrec.tables.intake import gather
 from sprintrec.tables.options import ReadOptions
 from sprintrec.tables.table import ItemList, Table
+
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,14 @@ def read_files(events: Path, items: Path | None, options: ReadOptions) -> Readin
     name = options.format or format_of_events(events)
     format_ = format_called(name)
     tables = format_.events(events, options)
-    notes = [f"{events.name} is read as {name}."]
-    beside = format_.items_beside(events) if items is None else None
-    if beside is not None:
-        notes.append(f"Items are taken from {beside.name} beside it.")
-    listed = items or beside
-    item_list = format_called(format_of_items(listed)).items(listed, options) if listed is not None else None
-    return _read(tables, item_list, options, notes)
+    notes = [f"{events.name} is read as {name}.", *_parts_note(events, tables)]
+    if items is not None:
+        return _read(tables, format_called(format_of_items(items)).items(items, options), options, notes)
+    beside = format_.items_beside(events)
+    if beside is None:
+        return _read(tables, None, options, notes)
+    notes.append(f"Items are taken from {beside.name} beside it.")
+    return _read(tables, format_.items(beside, options), options, notes)
 
 
 def read_frames(events: Any, items: Any, options: ReadOptions) -> Reading:
@@ -57,3 +61,14 @@ def _read(tables: Sequence[Table], listed: ItemList | None, options: ReadOptions
     refused = [some.sentence() for some in rejects if some.refused]
     log = arranged(intake, catalogue, options, [*notes, *refused])
     return Reading(log, rejects)
+
+
+def _parts_note(events: Path, tables: Sequence[Table]) -> list[str]:
+    """Which files make up the log, where that is not plain from the path."""
+    if len(tables) > 1:
+        names = [table.source for table in tables]
+        listed = ", ".join(names) if len(names) <= MOST_NAMED else f"{names[0]} to {names[-1]}"
+        return [f"{len(names)} files are one log: {listed}."]
+    if PART.fullmatch(events.name):
+        return [f"{events.name} is one part of a log that was split; the other parts do not lie beside it."]
+    return []

@@ -37,7 +37,9 @@ def events(path: Path, options: ReadOptions) -> list[Table]:
 
     def scan(wanted: Sequence[str]) -> pl.LazyFrame:
         parts = pl.col("line").str.splitn("\t", 2).struct
-        item = parts.field("field_1").str.extract_all(r"\S+")
+        listed = parts.field("field_1").str.extract_all(r"\S+")
+        # A list that is empty would vanish, and its user with it; one that is missing becomes a blank item.
+        item = pl.when(listed.list.len() > 0).then(listed)
         fault = pl.when(~pl.col("line").str.contains("\t", literal=True)).then(pl.lit(0, pl.UInt8))
         return (
             files.scan_lines(file)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ def describe(log: Log, name: str) -> dict[str, Any]:
         "density": len(events.items) / max(len(events) * len(items), 1),
         "repeats": repeats,
         "ties": float(tied(events).mean()) if events.times is not None and len(events.items) else None,
-        "first_event": None if events.times is None else int(events.times.min()),
-        "last_event": None if events.times is None else int(events.times.max()),
+        "first_event": None if events.times is None else moment_of(int(events.times.min())),
+        "last_event": None if events.times is None else moment_of(int(events.times.max())),
         "events_per_user": _quantiles(events.lengths),
         "events_per_item": _quantiles(np.bincount(events.items, minlength=len(items))),
         "items_without_events": int((np.bincount(events.items, minlength=len(items)) == 0).sum()),
@@ -72,6 +73,14 @@ def tied(events: Events) -> np.ndarray:
         shares[1:] = same
         shares[:-1] |= same
     return shares
+
+
+def moment_of(seconds: int) -> str:
+    """A moment in ISO 8601; the number itself where no calendar has such a year."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return str(seconds)
 
 
 def has_text(fields: Mapping[str, object]) -> bool:

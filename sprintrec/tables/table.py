@@ -14,6 +14,8 @@ import polars as pl
 ROW = "<row>"  # column with the number of a row in its file, counted from 0
 FAULT = "<fault>"  # column that says which of the table's own faults a row has; null: none
 RAW = "<raw>"  # column with a row as it stands in the file
+# Columns that are made for the roles: ids and event types as text, ratings as numbers, times as ticks.
+USER, ITEM, TYPE, RATING, TICKS = "<user>", "<item>", "<type>", "<rating>", "<ticks>"
 
 Scan = Callable[[Sequence[str]], pl.LazyFrame]
 

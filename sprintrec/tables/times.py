@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import polars as pl
 
@@ -62,14 +61,6 @@ def moment(text: str, flag: str) -> int:
     return int(pl.select(clock.ticks(pl.lit(values))).item()) // clock.per_second
 
 
-def shown(seconds: int) -> str:
-    """A date for people; the number itself where no calendar has such a year."""
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
-    except (OverflowError, ValueError, OSError):
-        return str(seconds)
-
-
 def _number_clock(numbers: pl.Series) -> Clock:
     finite = numbers.filter(numbers.is_finite())
     middle = abs(float(finite.median() or 0))  # type: ignore[arg-type]
@@ -107,15 +98,16 @@ def _fitting_formats(values: pl.Series) -> list[str]:
 
 def _text_clock(formats: Sequence[str]) -> Clock:
     def ticks(column: pl.Expr) -> pl.Expr:
-        return pl.coalesce(*(_parsed(column, one) for one in formats)) if formats else pl.lit(None, pl.Int64)
+        return pl.coalesce(*(_parsed(column, one) for one in formats or TEXT_FORMATS[:1]))
 
     return Clock(MICRO, ticks, "ISO 8601, as UTC where no zone is given")
 
 
 def _parsed(column: pl.Expr, text_format: str) -> pl.Expr:
-    text = column.str.strip_chars().str.replace("T", " ", literal=True)
+    text = column.str.strip_chars()
     if "%z" in text_format:
         text = text.str.replace(r"\s*(Z|UTC)$", "+0000")
+    text = text.str.replace("T", " ", literal=True)
     return text.str.to_datetime(text_format, time_unit="us", strict=False).cast(pl.Int64)
 
 
