@@ -43,11 +43,8 @@ def method_parts(method: GradientMethod, histories: Histories) -> dict[str, Tens
         block = histories.slice(start, start + 2048)
         with torch.no_grad(), full_precision():
             if isinstance(method, Sprint):
-                token_BC, vector_BC = method.levels(block)
-                found = {"tokens": token_BC, "vectors": vector_BC}
-                for name, part in found.items():
-                    if part is not None:
-                        blocks.setdefault(name, []).append(part.log_softmax(-1)[:, method.candidate_of_item])
+                for name, part in method.levels(block).items():
+                    blocks.setdefault(name, []).append(part.log_softmax(-1)[:, method.candidate_of_item])
             else:
                 blocks.setdefault("items", []).append(method.item_scores(block).log_softmax(-1))
     return {name: torch.cat(parts) for name, parts in blocks.items()}
@@ -126,6 +123,7 @@ def main() -> int:
         recipe_name, *changes = definition.split(",")
         recipe = find_recipe(recipe_name, {k: parsed(v) for k, _, v in (change.partition("=") for change in changes)})
         method = bench.fitted(recipe, Run(device=device, seed=options.seed))
+        assert isinstance(method, GradientMethod), f"{recipe.method} has no scores to join"
         for name, questions in asked.items():
             for part, scores in method_parts(method, questions.histories).items():
                 parts[name][f"{label or recipe.name}.{part}"] = scores

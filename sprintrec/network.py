@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from sprintrec.blocks import Block, key_bias, start_normal
+from sprintrec.encoder import Encoder
 
 UNUSED = -1e4  # the logit of a token its digit does not have: finite, so a product with 0 stays 0
 
@@ -220,6 +221,23 @@ class SprintNetwork(nn.Module):
         for block in self.decoder:
             x_BND = block(x_BND, bias)
         return x_BND[:, -digits:]
+
+
+class SprintPaths(nn.Module):
+    """The code path and, beside it, an id path that knows items by themselves. Each has a loss of its own:
+    mixed into one vector, what ids know drowns what codes know (docs/log.md)."""
+
+    def __init__(self, codes: SprintNetwork, ids: Encoder | None) -> None:
+        super().__init__()
+        self.codes, self.ids = codes, ids
+
+
+def text_profile(texts_IV: Tensor, items_BT: Tensor, known_BT: Tensor, decay: float, newest: int) -> Tensor:
+    """What a user read of late: the mean of the newest items' text vectors, each older one counting less."""
+    newest = min(newest, items_BT.shape[1])
+    weight_S = decay ** torch.arange(newest - 1, -1, -1, device=items_BT.device, dtype=texts_IV.dtype)
+    weight_BS = known_BT[:, -newest:] * weight_S
+    return torch.einsum("bs,bsv->bv", weight_BS, F.embedding(items_BT[:, -newest:], texts_IV))
 
 
 def _waves(r_B: Tensor, width: int) -> Tensor:

@@ -35,8 +35,12 @@ class ObjectiveSettings:
     """weight of the token level in the loss"""
     sid_weight: float = 1.0
     """weight of the SID level in the loss"""
+    id_weight: float = 1.0
+    """weight of the id path's loss, where there is one"""
     smoothing: float = 0.0
-    """label smoothing over the candidates of both levels"""
+    """label smoothing over the candidates of every level"""
+    first_events: bool = False
+    """ask for every user's first event too, from an empty history"""
 
 
 def cosine(user_BD: Tensor, vectors_CD: Tensor) -> Tensor:
@@ -67,6 +71,14 @@ def dual_level_loss(
         scores = scores if rows_BS is None else scores.gather(1, rows_BS)
         loss = loss + settings.sid_weight * _cross_entropy(scores, target_B, rows_BS, settings.smoothing)
     return loss
+
+
+def id_level_loss(state_BD: Tensor, items_ID: Tensor, target_B: Tensor, settings: ObjectiveSettings) -> Tensor:
+    """The id path's own loss: cross-entropy of inner products with the items' vectors, over the same candidates."""
+    scores = state_BD @ items_ID.T
+    rows_BS = sampled_rows(target_B, len(items_ID), settings.negatives) if settings.negatives else None
+    scores = scores if rows_BS is None else scores.gather(1, rows_BS)
+    return settings.id_weight * _cross_entropy(scores, target_B, rows_BS, settings.smoothing)
 
 
 def sampled_rows(target_B: Tensor, candidates: int, negatives: int) -> Tensor:

@@ -1,6 +1,6 @@
 """Score the whole catalogue and take the exact best K: plain, slow and right. Every engine must equal this.
 
-Order of events, fixed: add the two levels (with ``softmax`` each normalised over all candidates), give
+Order of events, fixed: add the levels (with ``softmax`` each normalised over all candidates), give
 every item its candidate's score, take out what is excluded, rank. Items with equal scores stand in the
 order of their training popularity, then of their row.
 
@@ -9,6 +9,7 @@ B batch, C candidates, I items, K list length.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,22 +23,24 @@ from sprintrec.records import Histories
 @dataclass(frozen=True)
 class ScoreSettings:
     form: Literal["log", "softmax"] = "log"
-    """``log`` adds weighted log-probabilities and cosines; ``softmax`` adds two softmaxes over all candidates"""
-    token_weight: float = 1.0
-    """weight of the token level"""
-    vector_weight: float = 1.0
-    """weight of the vector level"""
+    """``log`` adds weighted scores as they are; ``softmax`` first takes each level's softmax over all candidates"""
+    tokens: float = 1.0
+    """weight of the token level: the sum of a code's token log-probabilities"""
+    vectors: float = 1.0
+    """weight of the SID level: the cosine of user and code vector over tau"""
+    ids: float = 1.0
+    """weight of the id path, where there is one"""
+    texts: float = 0.0
+    """weight of the cosine between an item's text and the texts of the newest items"""
 
 
-def combined(token_BC: Tensor | None, vector_BC: Tensor | None, settings: ScoreSettings) -> Tensor:
-    """The score of every candidate from its token score and its vector score (a cosine over tau)."""
-    total: Tensor | float = 0.0
-    for part, weight in ((token_BC, settings.token_weight), (vector_BC, settings.vector_weight)):
-        if part is not None:
-            total = total + weight * (part.softmax(dim=-1) if settings.form == "softmax" else part)
-    if not isinstance(total, Tensor):
-        raise ValueError("neither level was scored")
-    return total
+def combined(levels_BC: Mapping[str, Tensor], settings: ScoreSettings) -> Tensor:
+    """The score of every candidate from its scores at each level, named as their weights are."""
+    if not levels_BC:
+        raise ValueError("no level was scored")
+    softmax = settings.form == "softmax"
+    parts = [getattr(settings, name) * (level.softmax(-1) if softmax else level) for name, level in levels_BC.items()]
+    return torch.stack(parts).sum(0) if len(parts) > 1 else parts[0]
 
 
 class TieOrder:

@@ -2,9 +2,10 @@
 
 Source: the paper "SPRINT: Single-step Generative Recommendation". Settings of the ``paper-*`` recipes are
 those of its hyper-parameter table; where its published configuration says more, the recipe's comment
-does. Departures, each a setting: the whole catalogue as negatives (``objective.negatives``), one code
-per item (the code table), a learned vector and the text of an item beside its code
-(``network.item_vectors``, ``network.item_texts``), levels added as log-probabilities (``score.form``).
+does. Departures, each a setting and off unless a recipe asks for it: the whole catalogue as negatives
+(``objective.negatives``), one code per item (the code table), a path of its own for item ids (``ids``)
+and for texts (``score.texts``), an item's learned vector and text beside its code
+(``network.item_vectors``, ``network.item_texts``), levels added as they are (``score.form``).
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from sprintrec.encoder import Encoder, EncoderSettings
 from sprintrec.flow import SCHEDULERS, partial_state, sample_times
 from sprintrec.gradient_method import GradientMethod
-from sprintrec.network import CodeTable, NetworkSettings, SprintNetwork
-from sprintrec.objective import ObjectiveSettings, cosine, dual_level_loss
+from sprintrec.network import CodeTable, NetworkSettings, SprintNetwork, SprintPaths, text_profile
+from sprintrec.objective import ObjectiveSettings, cosine, dual_level_loss, id_level_loss
 from sprintrec.ranking import ScoreSettings, combined
 from sprintrec.records import Histories, Past
 from sprintrec.training import TrainingSettings
@@ -30,8 +32,19 @@ DENSE_UP_TO = 400_000_000  # entries of the 0/1 code matrix a GPU may hold
 
 
 @dataclass(frozen=True)
+class TextSettings:
+    decay: float = 0.7
+    """how much less each older item's text counts"""
+    newest: int = 5
+    """items whose texts count"""
+
+
+@dataclass(frozen=True)
 class Settings:
     network: NetworkSettings = field(default_factory=NetworkSettings)
+    ids: EncoderSettings = field(default_factory=lambda: EncoderSettings(layers=0))
+    """the path for item ids; without layers there is none"""
+    texts: TextSettings = field(default_factory=TextSettings)
     objective: ObjectiveSettings = field(default_factory=ObjectiveSettings)
     score: ScoreSettings = field(default_factory=ScoreSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
@@ -41,66 +54,92 @@ class Sprint(GradientMethod):
     Settings = Settings
     uses_codes = True
     ranks_cold_items = True
-    network: SprintNetwork
+    network: SprintPaths
 
     def __init__(self, settings: Any = None) -> None:
         super().__init__(settings)
-        self.uses_vectors = self.settings.network.item_texts
+        self.uses_vectors = self.settings.network.item_texts or self.settings.score.texts > 0
+        self.slots = max(self.settings.network.history, self.settings.ids.history if self.settings.ids.layers else 0)
 
-    def _build(self, past: Past) -> SprintNetwork:
+    def _build(self, past: Past) -> SprintPaths:
         """Items that have more than their code are candidates themselves; else the distinct codes are."""
         assert past.codes is not None
-        codes, network = past.codes, self.settings.network
+        codes, network, ids = past.codes, self.settings.network, self.settings.ids
+        self.texts_IV = None
+        if past.vectors is not None and self.uses_vectors:
+            self.texts_IV = torch.from_numpy(centred(past.vectors)).to(self.device)
         candidates, candidate_of_item = codes.distinct()
-        if network.item_vectors or network.item_texts:
+        if network.item_vectors or ids.layers or self.uses_vectors:
             candidates, candidate_of_item = codes.table, np.arange(past.item_count)
-        texts = None
-        if network.item_texts:
-            assert past.vectors is not None
-            texts = torch.from_numpy(centred(past.vectors))
         dense = self.device.type == "cuda" and len(candidates) * max(codes.sizes) * len(codes.sizes) <= DENSE_UP_TO
         self.table = CodeTable(torch.from_numpy(candidates.astype(np.int64)), codes.sizes, dense).to(self.device)
         self.candidate_of_item = torch.from_numpy(candidate_of_item.astype(np.int64)).to(self.device)
-        return SprintNetwork(codes.sizes, network, past.item_count, texts)
+        own_texts = self.texts_IV if network.item_texts else None
+        return SprintPaths(
+            SprintNetwork(codes.sizes, network, past.item_count, own_texts),
+            Encoder(past.item_count, ids) if ids.layers else None,
+        )
 
     def _task(self, past: Past) -> tuple[int, Callable[[Tensor], Tensor]]:
-        starts, ends = (torch.from_numpy(array).to(self.device) for array in prefix_targets(past.events))
+        found = prefix_targets(past.events, self.settings.objective.first_events)
+        starts, ends = (torch.from_numpy(array).to(self.device) for array in found)
         windows = Windows(past.events, self.device)
 
         def loss(rows_B: Tensor) -> Tensor:
             start_B, end_B = starts[rows_B], ends[rows_B]
-            items_BT, known_BT = windows.cut(start_B, end_B, self.settings.network.history)
-            return self._loss(items_BT, known_BT, self.candidate_of_item[windows.items[end_B].long()])
+            items_BT, known_BT = windows.cut(start_B, end_B, self.slots)
+            return self._loss(items_BT, known_BT, windows.items[end_B].long())
 
         return len(ends), loss
 
-    def _loss(self, items_BT: Tensor, known_BT: Tensor, target_B: Tensor) -> Tensor:
-        objective = self.settings.objective
+    def _loss(self, items_BT: Tensor, known_BT: Tensor, item_B: Tensor) -> Tensor:
+        objective, codes, ids = self.settings.objective, self.network.codes, self.network.ids
+        target_B = self.candidate_of_item[item_B]
         state_BL = masked_BL = r_B = None
         if objective.rho < 1:
             generator = default_generator(self.device)
             r_B, _ = sample_times(len(target_B), objective.rho, generator, self.device)
             codes_BL = self.table.codes_CL[target_B]
             state_BL, masked_BL = partial_state(codes_BL, r_B, SCHEDULERS["linear"], 0, generator)
-        answer = self.network(self.table, self.candidate_of_item[items_BT], known_BT, state_BL, masked_BL, r_B)
-        vectors_CD = self.network.code_vectors(self.table) if objective.sid_level else None
-        return dual_level_loss(answer, vectors_CD, self.table, target_B, objective, masked_BL)
+        answer = codes(self.table, *self._code_window(items_BT, known_BT), state_BL, masked_BL, r_B)
+        vectors_CD = codes.code_vectors(self.table) if objective.sid_level else None
+        loss = dual_level_loss(answer, vectors_CD, self.table, target_B, objective, masked_BL)
+        if ids is None:
+            return loss
+        items_ID = ids.item_table()
+        state_BD = ids(items_ID, *self._id_window(items_BT, known_BT))[:, -1]
+        return loss + id_level_loss(state_BD, items_ID[:-1], item_B, objective)
 
     def item_scores(self, histories: Histories) -> Tensor:
-        token_BC, vector_BC = self.levels(histories)
-        return combined(token_BC, vector_BC, self.settings.score)[:, self.candidate_of_item]
+        # Either every level is scored per item, or none is: candidates are items wherever a path knows items.
+        return combined(self.levels(histories), self.settings.score)[:, self.candidate_of_item]
 
-    def levels(self, histories: Histories) -> tuple[Tensor | None, Tensor | None]:
-        """The two levels' scores of all candidates, (B, C) each: sums of log p, and cosines over tau."""
-        objective = self.settings.objective
-        items_BT, known_BT = question_windows(histories, self.settings.network.history, self.device)
-        answer = self.network(self.table, self.candidate_of_item[items_BT], known_BT)
-        token_BC = vector_BC = None
+    def levels(self, histories: Histories) -> dict[str, Tensor]:
+        """Each level's scores of all candidates, (B, C), under the name of its weight."""
+        objective, codes, ids = self.settings.objective, self.network.codes, self.network.ids
+        items_BT, known_BT = question_windows(histories, self.slots, self.device)
+        answer = codes(self.table, *self._code_window(items_BT, known_BT))
+        levels: dict[str, Tensor] = {}
         if objective.token_level or not objective.contrast:
-            token_BC = self.table.score(answer.log_p_BLM)
+            levels["tokens"] = self.table.score(answer.log_p_BLM)
         if objective.sid_level and objective.contrast:
-            vector_BC = cosine(answer.user_BD, self.network.code_vectors(self.table)) / objective.tau
-        return token_BC, vector_BC
+            levels["vectors"] = cosine(answer.user_BD, codes.code_vectors(self.table)) / objective.tau
+        if ids is not None:
+            items_ID = ids.item_table()
+            levels["ids"] = ids(items_ID, *self._id_window(items_BT, known_BT))[:, -1] @ items_ID[:-1].T
+        if self.settings.score.texts and self.texts_IV is not None:
+            texts = self.settings.texts
+            profile_BV = text_profile(self.texts_IV, items_BT, known_BT, texts.decay, texts.newest)
+            levels["texts"] = cosine(profile_BV, self.texts_IV)
+        return levels
+
+    def _code_window(self, items_BT: Tensor, known_BT: Tensor) -> tuple[Tensor, Tensor]:
+        slots = self.settings.network.history
+        return self.candidate_of_item[items_BT[:, -slots:]], known_BT[:, -slots:]
+
+    def _id_window(self, items_BT: Tensor, known_BT: Tensor) -> tuple[Tensor, Tensor]:
+        slots = self.settings.ids.history
+        return items_BT[:, -slots:], known_BT[:, -slots:]
 
 
 def centred(vectors: np.ndarray) -> np.ndarray:
