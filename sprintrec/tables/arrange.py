@@ -34,15 +34,16 @@ class Ordered:
 
 def arranged(intake: Intake, catalogue: Catalogue, options: ReadOptions, notes: Sequence[str]) -> Log:
     """The log of some events and an item list."""
-    if len(intake.users) == 0:
+    columns = intake.columns
+    if len(columns["user"]) == 0:
         raise Mistake(f"no events are left: {' '.join(intake.notes)}")
-    user_ids, users = _by_first_event(intake.users, intake.user_ids.to_list())
-    logged_ids, items = _by_first_event(intake.items, intake.item_ids.to_list())
+    user_ids, columns["user"] = _by_first_event(columns.pop("user"), intake.user_ids.to_list())
+    logged_ids, items = _by_first_event(columns.pop("item"), intake.item_ids.to_list())
     row_of = {item: row for row, item in enumerate(catalogue.ids)}
     listed = len(row_of)
-    rows = np.array([row_of.setdefault(item, len(row_of)) for item in logged_ids], np.int32)
-    ordered = _ordered(users, rows[items], intake.ticks, intake.targets)
-    del users, items
+    columns["item"] = np.array([row_of.setdefault(item, len(row_of)) for item in logged_ids], np.int32)[items]
+    del items
+    ordered = _ordered(columns)
 
     notes = [*notes, *intake.notes, *catalogue.notes]
     ordered, thinned = _thinned(ordered, options)
@@ -73,10 +74,14 @@ def _by_first_event(codes: np.ndarray, ids: list[str]) -> tuple[list[str], np.nd
     return [ids[code] for code in order], rank[codes]
 
 
-def _ordered(users: np.ndarray, items: np.ndarray, ticks: np.ndarray | None, targets: np.ndarray | None) -> Ordered:
+def _ordered(columns: dict[str, np.ndarray]) -> Ordered:
+    """The columns sorted, taken out of the dict one by one."""
+    users, ticks = columns["user"], columns.get("ticks")
     chronological = ticks is None or bool((ticks[1:] >= ticks[:-1]).all())
     order = np.argsort(users, kind="stable") if chronological else np.lexsort((np.asarray(ticks), users))
-    return Ordered(users, items, ticks, targets).only(order)
+    del users, ticks
+    in_order = {name: columns.pop(name)[order] for name in list(columns)}
+    return Ordered(in_order["user"], in_order["item"], in_order.get("ticks"), in_order.get("target"))
 
 
 def _thinned(ordered: Ordered, options: ReadOptions) -> tuple[Ordered, list[str]]:

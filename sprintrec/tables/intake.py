@@ -28,10 +28,9 @@ POLARS_FAILS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError
 class Intake:
     """The events of a log in file order; users and items are numbers into their lists of ids."""
 
-    users: np.ndarray  # uint32 [events]
-    items: np.ndarray  # uint32 [events]
-    ticks: np.ndarray | None  # int64 [events], ordered as time is
-    targets: np.ndarray | None  # bool [events]
+    # user and item uint32, and where there are such ticks int64, ordered as time is, and target bool; a dict, so
+    # that who uses a column can take it out and no second copy of a long log is held.
+    columns: dict[str, np.ndarray]
     user_ids: pl.Series
     item_ids: pl.Series
     plan: Plan
@@ -49,7 +48,9 @@ def gather(tables: Sequence[Table], options: ReadOptions) -> Intake:
     for table in tables:
         frame, scan, note = _collected(table, plan, user_ids, item_ids)
         notes += [note] if note else []
-        counts = np.bincount(frame["verdict"].to_numpy(), minlength=256)
+        counts = np.zeros_like(verdicts)
+        for verdict, count in frame["verdict"].value_counts().iter_rows():
+            counts[verdict] = count
         verdicts += counts
         if counts[KEPT + 1 : LEFT_OUT].any():
             rejected += refused(table, plan.with_roles(table, scan(plan.choice.wanted)), plan.faults(table))
@@ -62,10 +63,8 @@ def gather(tables: Sequence[Table], options: ReadOptions) -> Intake:
     ]
     # Before the columns are taken out of the frames: polars forgets categories that nothing refers to.
     ids = user_ids.to_series(), item_ids.to_series()
-    users, items, ticks, targets = (_joined(frames, column) for column in ("user", "item", "ticks", "target"))
-    assert users is not None
-    assert items is not None
-    return Intake(users, items, ticks, targets, *ids, plan, rejects, notes)
+    columns = {name: _joined(frames, name) for name in frames[0].columns if name != "verdict"}
+    return Intake(columns, *ids, plan, rejects, notes)
 
 
 def _planned(tables: Sequence[Table], options: ReadOptions) -> tuple[Plan, list[str]]:
@@ -143,10 +142,8 @@ def _unreadable(table: Table, error: BaseException) -> Exception:
     return Mistake(f"{table.source} can't be read, it is damaged or cut off: {str(error).splitlines()[0]}")
 
 
-def _joined(frames: list[pl.DataFrame], column: str) -> np.ndarray | None:
+def _joined(frames: list[pl.DataFrame], column: str) -> np.ndarray:
     """One column of all frames; it is taken out of them, so that no two copies of everything are held."""
-    if column not in frames[0].columns:
-        return None
     parts = []
     for at, frame in enumerate(frames):
         series = frame[column]
