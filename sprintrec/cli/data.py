@@ -35,7 +35,7 @@ def check(events: EventsPath, options: ReadOptions, items: ItemsPath = None, as_
         result |= {"users": len(log.events), "items": len(log.items), "events": len(log.events.items)}
         result |= {"notes": list(log.notes), "rejects": [some.as_json() for some in reading.rejects]}
     except TooManyRejects as error:
-        result |= {"ok": False, "error": str(error), "rejects": [error.rejects.as_json()]}
+        result |= {"ok": False, "error": error.share, "rejects": [some.as_json() for some in error.all]}
     except Mistake as error:
         result |= {"ok": False, "error": str(error)}
     emit(result, as_json, lambda: _show_check(result))
@@ -63,7 +63,7 @@ def _show_check(result: Mapping[str, Any]) -> None:
         for example in rejects["examples"]:
             print("{file}, row {row}: {problem} ({fix})".format(**example))
         for reason, count in rejects["counts"].items():
-            print(f"{count:,} {rejects['kind']} in all: {reason}")
+            print(f"Of {rejects['total']:,} {rejects['kind']}: {count:,} where {reason}")
     for note in result["notes"]:
         print(note)
     if result["ok"]:

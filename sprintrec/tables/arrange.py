@@ -89,10 +89,10 @@ def _thinned(ordered: Ordered, options: ReadOptions) -> tuple[Ordered, list[str]
     notes = []
     if options.first_only:
         before, ordered = len(ordered.users), ordered.only(_first_of_pair(ordered))
-        notes.append(f"{before - len(ordered.users):,} events after a user's first one with an item are left out.")
+        notes.append(f"Events after a user's first one with an item, left out: {before - len(ordered.users):,}.")
     if options.drop_repeats:
         before, ordered = len(ordered.users), ordered.only(~_repeats_previous(ordered))
-        notes.append(f"{before - len(ordered.users):,} events that repeat the one just before are left out.")
+        notes.append(f"Events that repeat the one just before, left out: {before - len(ordered.users):,}.")
     if options.k_core:
         ordered = _core(ordered, options.core_of_users, options.core_of_items)
         left = f"{len(np.unique(ordered.users)):,} users, {len(np.unique(ordered.items)):,} items"
@@ -102,7 +102,7 @@ def _thinned(ordered: Ordered, options: ReadOptions) -> tuple[Ordered, list[str]
         lengths = np.bincount(ordered.users)
         short = int(((lengths > 0) & (lengths < options.min_history)).sum())
         ordered = ordered.only(lengths[ordered.users] >= options.min_history)
-        notes.append(f"{short:,} users with fewer than {options.min_history} events are left out.")
+        notes.append(f"Users with fewer than {options.min_history} events, left out: {short:,}.")
     return ordered, notes
 
 
@@ -154,7 +154,7 @@ def _event_notes(intake: Intake, events: Events) -> list[str]:
         )
         duplicates = _duplicates(events, np.flatnonzero(ties))
         if duplicates:
-            notes.append(f"{duplicates:,} events are the same user, item and second once more; they are kept.")
+            notes.append(f"Rows that repeat another in user, item and second: {duplicates:,}; they are kept.")
     return notes
 
 
@@ -172,12 +172,12 @@ def _item_notes(log: Log, used: np.ndarray, listed: int, options: ReadOptions) -
     notes = []
     unused, unlisted = int((~used[:listed]).sum()), int(used[listed:].sum())
     if unused and options.used_items_only:
-        notes.append(f"{unused:,} of {listed:,} listed items have no events and are left out.")
+        notes.append(f"Listed items without events, left out: {unused:,} of {listed:,}.")
     elif unused:
-        notes.append(f"{unused:,} of {listed:,} listed items have no events; they stay, for their text can be ranked.")
+        notes.append(f"Listed items without events, kept because their text can be ranked: {unused:,} of {listed:,}.")
     if unlisted:
-        notes.append(f"{unlisted:,} items of the log are not in the item list; they are kept, without fields.")
+        notes.append(f"Items of the log that are not in the item list, kept without fields: {unlisted:,}.")
     silent = sum(not has_text(fields) for fields in log.items.fields)
     if silent:
-        notes.append(f"{silent:,} of {len(log.items):,} items have no text.")
+        notes.append(f"Items without text: {silent:,} of {len(log.items):,}.")
     return notes

@@ -64,8 +64,8 @@ def read_catalogue(listed: ItemList, options: ReadOptions, wanted: Container[str
             damaged += "\ufffd" in row.raw
     names = list(dict.fromkeys(name for fields in itertools.islice(found.values(), SAMPLE_ROWS) for name in fields))
     notes = [*listed.notes, f"{listed.source}: item from {id_column!r}; fields {', '.join(names) or 'none'}."]
-    notes += [f"{twice:,} items are listed twice; the first mention is kept."] if twice else []
-    notes += [f"{damaged:,} items hold bytes that are not UTF-8, shown as \ufffd."] if damaged else []
+    notes += [f"Items listed once more: {twice:,}; the first mention is kept."] if twice else []
+    notes += [f"Items with bytes that are not UTF-8, shown as \ufffd: {damaged:,}."] if damaged else []
     return Catalogue(list(found), list(found.values()), Rejects("items", total, len(rejected), rejected), notes)
 
 

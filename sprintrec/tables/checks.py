@@ -100,15 +100,14 @@ class Rejects:
 class TooManyRejects(Mistake):
     """More rows are unreadable than the options allow."""
 
-    def __init__(self, rejects: Rejects, options: ReadOptions) -> None:
-        share = rejects.refused / rejects.total
-        first = "; ".join(map(str, rejects.rows[:3]))
-        listed = f"{options.rejects} lists them all" if options.rejects else "--rejects FILE lists them all"
-        super().__init__(
-            f"{rejects.refused:,} of {rejects.total:,} {rejects.kind} can't be read: {share:.1%}, where --allow-bad "
-            f"allows {options.allow_bad:.1%}. First: {first}. {listed}"
+    def __init__(self, rejects: Rejects, others: Sequence[Rejects], options: ReadOptions) -> None:
+        self.share = (
+            f"{rejects.refused:,} of {rejects.total:,} {rejects.kind} can't be read: "
+            f"{rejects.refused / rejects.total:.1%}, where --allow-bad allows {options.allow_bad:.1%}"
         )
-        self.rejects = rejects
+        first = "; ".join(map(str, rejects.rows[:3]))
+        super().__init__(f"{self.share}. First: {first}. {options.rejects or '--rejects FILE'} lists them all")
+        self.all = others
 
 
 def faults_of(table: Table, choice: Choice, timed: bool, rated: bool) -> list[Fault]:
@@ -117,7 +116,12 @@ def faults_of(table: Table, choice: Choice, timed: bool, rated: bool) -> list[Fa
     for column, text in ((choice.user, pl.col(USER)), (choice.item, pl.col(ITEM))):
         faults += [
             Fault(text.is_null(), column, "is blank", "fill it in or delete the row"),
-            Fault(text.str.len_bytes() > LONGEST_ID, column, f"is longer than {LONGEST_ID} bytes", "is it an id?"),
+            Fault(
+                text.str.len_bytes() > LONGEST_ID,
+                column,
+                f"is longer than {LONGEST_ID} bytes",
+                "shorten it, or name the column of the ids",
+            ),
             Fault(text.str.contains("\n", literal=True), column, "runs over a line end", "close the quotation before"),
             Fault(text.str.contains("\ufffd", literal=True), column, "isn't UTF-8", "save the file as UTF-8"),
         ]
@@ -154,10 +158,11 @@ def refused(table: Table, frame: pl.LazyFrame, faults: Sequence[Fault]) -> list[
     ]
 
 
-def enforce(rejects: Rejects, options: ReadOptions) -> None:
-    """Raise if more rows are refused than the options allow."""
-    if rejects.total and rejects.refused / rejects.total > options.allow_bad:
-        raise TooManyRejects(rejects, options)
+def enforce(rejects: Sequence[Rejects], options: ReadOptions) -> None:
+    """Raise if of any kind more rows are refused than the options allow."""
+    for some in rejects:
+        if some.total and some.refused / some.total > options.allow_bad:
+            raise TooManyRejects(some, rejects, options)
 
 
 def write_rejects(path: Path, rejects: Sequence[Reject]) -> None:

@@ -117,9 +117,9 @@ def _missing(source: str, columns: Sequence[str], role: str, flag: str, advice: 
         for alias in ALIASES[role]
     ]
     ratio, column, alias = max(close, default=(0.0, "", ""))
-    example = f"for example {flag} {column}, which looks like '{alias}'" if ratio >= 0.6 else f"{flag} NAME"
+    example = f"{flag} {column} ('{column}' looks like '{alias}')" if ratio >= 0.6 else f"{flag} NAME"
     found = ", ".join(f"'{column}'" for column in columns)
-    return Mistake(f"{source} has no column for the {role}: found {found}; name it, {example}{advice}")
+    return Mistake(f"{source} has no column for the {role}: found {found}; name it with {example}{advice}")
 
 
 def _sentence(source: str, columns: Sequence[str], chosen: Mapping[str, str | None]) -> str:

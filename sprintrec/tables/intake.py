@@ -58,7 +58,7 @@ def gather(tables: Sequence[Table], options: ReadOptions) -> Intake:
         del frame
     rejects = Rejects("rows", int(verdicts.sum()), int(verdicts[KEPT + 1 : LEFT_OUT].sum()), rejected)
     notes += [
-        f"{count:,} events {exclusion.what} are left out."
+        f"Events {exclusion.what}, left out: {count:,}."
         for count, exclusion in zip(verdicts[LEFT_OUT:], plan.exclusions, strict=False)
     ]
     # Before the columns are taken out of the frames: polars forgets categories that nothing refers to.

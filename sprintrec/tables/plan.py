@@ -28,7 +28,7 @@ class Exclusion:
     """Why an event that could be read is not wanted."""
 
     applies: pl.Expr
-    what: str  # goes on from "12 events ..."
+    what: str  # goes on from "Events ..."
 
 
 @dataclass(frozen=True)

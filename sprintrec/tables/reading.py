@@ -56,8 +56,7 @@ def _read(tables: Sequence[Table], listed: ItemList | None, options: ReadOptions
     rejects = [intake.rejects, catalogue.rejects]
     if options.rejects is not None:
         write_rejects(options.rejects, [reject for some in rejects for reject in some.rows])
-    for some in rejects:
-        enforce(some, options)
+    enforce(rejects, options)
     refused = [some.sentence() for some in rejects if some.refused]
     log = arranged(intake, catalogue, options, [*notes, *refused])
     return Reading(log, rejects)

@@ -70,9 +70,9 @@ def test_check_of_a_dirty_log_names_row_column_and_fix(dirty: Path, capsys: Capt
     assert lines[0].startswith("dirty.csv, row 102: column 'time' is no time stamp: 'soon' (give seconds or")
     assert sum("is no time stamp: 'soon'" in line and line.startswith("dirty.csv, row") for line in lines) == 10
     assert "dirty.csv, row 114: column 'user' is blank (fill it in or delete the row)" in lines
-    assert "12 rows in all: column 'time' is no time stamp" in lines
-    assert "1 rows in all: column 'user' is blank" in lines
-    assert lines[-1].startswith("13 of 113 rows can't be read")
+    assert "Of 113 rows: 12 where column 'time' is no time stamp" in lines
+    assert "Of 113 rows: 1 where column 'user' is blank" in lines
+    assert lines[-1] == "13 of 113 rows can't be read: 11.5%, where --allow-bad allows 1.0%"
 
 
 def test_check_of_few_bad_rows_that_are_allowed(dirty: Path, capsys: Capture) -> None:

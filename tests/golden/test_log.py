@@ -41,10 +41,10 @@ def test_a_log_read_by_hand(tmp_path: Path) -> None:
         "Times are ISO 8601, as UTC where no zone is given: 2024-01-01T00:00:00Z to 2024-03-02T00:00:00Z.",
         "5 of 9 events (55.6%) share user and second with another; those with equal time stamps keep the order of "
         "the file.",
-        "1 events are the same user, item and second once more; they are kept.",
-        "1 of 3 listed items have no events; they stay, for their text can be ranked.",
-        "2 items of the log are not in the item list; they are kept, without fields.",
-        "2 of 5 items have no text.",
+        "Rows that repeat another in user, item and second: 1; they are kept.",
+        "Listed items without events, kept because their text can be ranked: 1 of 3.",
+        "Items of the log that are not in the item list, kept without fields: 2.",
+        "Items without text: 2 of 5.",
     ]
 
 

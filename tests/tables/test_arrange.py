@@ -42,7 +42,7 @@ def test_finer_times_than_seconds_order_events(told: Told) -> None:
 def test_duplicate_rows_are_kept_and_counted(told: Told) -> None:
     log = log_of([("u", "a", 1), ("u", "b", 1), ("u", "a", 1), ("u", "a", 1), ("u", "a", 2)])
     assert told(log) == {"u": ["a", "b", "a", "a", "a"]}
-    assert any(note.startswith("2 events are the same user, item and second once more") for note in log.notes)
+    assert "Rows that repeat another in user, item and second: 2; they are kept." in log.notes
 
 
 def test_rows_are_in_order_of_first_appearance_in_the_file(told: Told) -> None:
@@ -59,27 +59,27 @@ def test_listed_items_come_first_in_the_order_of_the_list() -> None:
     assert list(log.items.ids) == ["c", "b", "a", "z", "y"]
     assert log.items.fields == [{"title": "Tc"}, {"title": "Tb"}, {"title": "Ta"}, {}, {}]
     assert log.events.items.tolist() == [3, 1, 4]
-    assert "2 of 3 listed items have no events; they stay, for their text can be ranked." in log.notes
-    assert "2 items of the log are not in the item list; they are kept, without fields." in log.notes
-    assert "2 of 5 items have no text." in log.notes
+    assert "Listed items without events, kept because their text can be ranked: 2 of 3." in log.notes
+    assert "Items of the log that are not in the item list, kept without fields: 2." in log.notes
+    assert "Items without text: 2 of 5." in log.notes
 
 
 def test_used_items_alone() -> None:
     log = log_of([("u", "z", 1), ("u", "b", 2)], ["c", "b", "a"], used_items_only=True)
     assert list(log.items.ids) == ["b", "z"]
-    assert "2 of 3 listed items have no events and are left out." in log.notes
+    assert "Listed items without events, left out: 2 of 3." in log.notes
 
 
 def test_first_only(told: Told) -> None:
     log = log_of([("u", "a", 3), ("u", "a", 1), ("u", "b", 2), ("v", "a", 4)], first_only=True)
     assert told(log) == {"u": ["a", "b"], "v": ["a"]}
-    assert "1 events after a user's first one with an item are left out." in log.notes
+    assert "Events after a user's first one with an item, left out: 1." in log.notes
 
 
 def test_drop_repeats(told: Told) -> None:
     log = log_of([("u", "a", 1), ("u", "a", 2), ("u", "b", 3), ("u", "a", 4), ("v", "a", 5)], drop_repeats=True)
     assert told(log) == {"u": ["a", "b", "a"], "v": ["a"]}
-    assert "1 events that repeat the one just before are left out." in log.notes
+    assert "Events that repeat the one just before, left out: 1." in log.notes
 
 
 def test_k_core_goes_on_until_nothing_changes(told: Told) -> None:
@@ -97,7 +97,7 @@ def test_min_history(told: Told) -> None:
     log = log_of([("v", "a", 1), ("u", "b", 2), ("u", "c", 3)], min_history=2)
     assert told(log) == {"u": ["b", "c"]}
     assert list(log.items.ids) == ["b", "c"]
-    assert "1 users with fewer than 2 events are left out." in log.notes
+    assert "Users with fewer than 2 events, left out: 1." in log.notes
 
 
 def test_nothing_left() -> None:

@@ -19,7 +19,7 @@ def test_the_first_mention_stays() -> None:
     found = catalogue({"id": "a", "title": "one"}, {"id": "b", "title": ""}, {"id": "a", "title": "two"})
     assert found.ids == ["a", "b"]
     assert found.fields == [{"title": "one"}, {}]
-    assert "1 items are listed twice; the first mention is kept." in found.notes
+    assert "Items listed once more: 1; the first mention is kept." in found.notes
 
 
 def test_refused_rows_say_why() -> None:

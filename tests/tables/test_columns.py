@@ -54,11 +54,9 @@ def test_one_column_can_not_be_both() -> None:
 
 
 def test_a_missing_column_with_and_without_a_likeness() -> None:
-    with pytest.raises(
-        Mistake, match=r"no column for the item: found 'user', 'itm_id'; name it, for example --item itm_id"
-    ):
+    with pytest.raises(Mistake, match=r"no column for the item: found 'user', 'itm_id'; name it with --item itm_id"):
         choose("log.csv", ("user", "itm_id"), ReadOptions())
-    with pytest.raises(Mistake, match=r"no column for the user: found 'q', 'item'; name it, --user NAME"):
+    with pytest.raises(Mistake, match=r"no column for the user: found 'q', 'item'; name it with --user NAME"):
         choose("log.csv", ("q", "item"), ReadOptions())
 
 
