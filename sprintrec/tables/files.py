@@ -66,8 +66,10 @@ def head(path: Path) -> bytes:
 def head_lines(path: Path) -> list[str]:
     """The first whole lines, without their ends; bytes that are not UTF-8 become U+FFFD."""
     start = head(path)
-    lines = start.decode("utf-8-sig", errors="replace").splitlines()
-    return lines[:-1] if len(start) == HEAD_BYTES and len(lines) > 1 else lines
+    # Not splitlines: it also ends lines at signs that may stand inside a title.
+    lines = [line.rstrip("\r") for line in start.decode("utf-8-sig", errors="replace").split("\n")]
+    cut = len(start) == HEAD_BYTES or not lines[-1]
+    return lines[:-1] if cut and len(lines) > 1 else lines
 
 
 def lines(path: Path, encoding: str = "utf-8-sig") -> Iterator[tuple[int, str]]:

@@ -16,7 +16,7 @@ import polars as pl
 from sprintrec.errors import Mistake
 from sprintrec.tables.checks import Reject, Rejects, refused
 from sprintrec.tables.options import ReadOptions
-from sprintrec.tables.plan import KEPT, LEFT_OUT, Plan, choice_for, plan_for
+from sprintrec.tables.plan import KEPT, LEFT_OUT, Plan, check_types, choice_for, plan_for
 from sprintrec.tables.table import ITEM, TICKS, TYPE, USER, Scan, Table
 
 SAMPLE_ROWS = 10_000
@@ -75,6 +75,7 @@ def _planned(tables: Sequence[Table], options: ReadOptions) -> tuple[Plan, list[
         if lost:
             raise Mistake(f"{table.source} has no column '{lost[0]}', which {tables[0].source} has")
     sample, _, _ = _run(tables[0], choice.wanted, lambda frame: frame.head(SAMPLE_ROWS))
+    check_types(tables[0].source, sample, choice)
     plan = plan_for(tables[0], sample, _type_counts(tables, sample, choice.event_type, options), options)
     return plan, [*(note for table in tables for note in table.notes), *plan.notes]
 
@@ -113,7 +114,7 @@ def _collected(
     if plan.clock is not None:
         columns.append(pl.col(TICKS).alias("ticks"))
     if plan.target_types:
-        columns.append(pl.col(TYPE).is_in(plan.target_types).alias("target"))
+        columns.append(pl.col(TYPE).is_in(plan.target_types).fill_null(False).alias("target"))
 
     def query(frame: pl.LazyFrame) -> pl.LazyFrame:
         return plan.with_roles(table, frame).with_columns(plan.verdict(table).alias("verdict")).select(columns)
@@ -139,7 +140,8 @@ def _run(
 def _unreadable(table: Table, error: BaseException) -> Exception:
     if isinstance(error, OSError) and error.errno is not None:
         return error  # the system's own: no permission, a broken disk
-    return Mistake(f"{table.source} can't be read, it is damaged or cut off: {str(error).splitlines()[0]}")
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return Mistake(f"{table.source} can't be read, it is damaged or cut off: {reason}")
 
 
 def _joined(frames: list[pl.DataFrame], column: str) -> np.ndarray:

@@ -91,6 +91,15 @@ def choice_for(table: Table, options: ReadOptions) -> Choice:
     return choice
 
 
+def check_types(source: str, sample: pl.DataFrame, choice: Choice) -> None:
+    """A Mistake where a column is a list or the like: its name fits a role, and what it holds does not."""
+    for role, column in (("rating", choice.rating), ("event-type", choice.event_type)):
+        if column is not None and sample.schema[column].is_nested():
+            kind = sample.schema[column]
+            advice = f"name another with --{role}, or say --{role} none"
+            raise Mistake(f"{source}: column '{column}' holds values of type {kind}, no {role}s: {advice}")
+
+
 def _by_type(choice: Choice, types: Mapping[str, int], options: ReadOptions) -> list[Exclusion]:
     for wanted in (*options.history_types, *options.target_types):
         if wanted not in types:

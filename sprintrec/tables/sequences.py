@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from sprintrec.tables import files, jsonl
+from sprintrec.tables.columns import is_known
 from sprintrec.tables.options import ReadOptions
 from sprintrec.tables.table import FAULT, RAW, ROW, ItemList, Table
 
@@ -21,7 +22,10 @@ NO_TAB = ("has no tab between the user and the items", "write user, tab, items s
 
 
 def holds_events(path: Path) -> bool:
-    return files.named(path, NAME) is not None if path.is_dir() else path.name.removesuffix(".gz") == NAME
+    if path.is_dir():
+        return files.named(path, NAME) is not None
+    name = path.name.removesuffix(".gz")
+    return name == NAME or (name.endswith((".tsv", ".txt")) and _looks_so(files.head_lines(path)))
 
 
 def holds_items(path: Path) -> bool:
@@ -58,3 +62,11 @@ def events(path: Path, options: ReadOptions) -> list[Table]:
 
 def items(path: Path, options: ReadOptions) -> ItemList:
     return jsonl.item_list(items_beside(path) or path)
+
+
+def _looks_so(lines: Sequence[str]) -> bool:
+    """One tab in every line, no name of a column in the first, and mostly several items behind the tab."""
+    pairs = [line.split("\t") for line in lines if line.strip()]
+    if any(len(pair) != 2 for pair in pairs) or any(is_known(name) for name in pairs[0]):
+        return False
+    return sum(len(items.split()) > 1 for _, items in pairs) * 2 > len(pairs)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
+
 import pytest
 
 from sprintrec.errors import Mistake
@@ -59,6 +62,8 @@ def test_common_names_and_values_for_json() -> None:
         "stock": 3,
         "hidden": False,
         "nothing": None,
+        "since": date(2024, 1, 31),
+        "exact": Decimal("1.5"),
         "blank": "  ",
         "empty": [],
     }
@@ -70,4 +75,6 @@ def test_common_names_and_values_for_json() -> None:
         "description": "a b",
         "stock": 3,
         "hidden": False,
+        "since": "2024-01-31",
+        "exact": "1.5",
     }

@@ -54,6 +54,12 @@ def test_a_packed_file_that_is_cut_off(tmp_path: Path, rows: int) -> None:
         list(files.lines(path))
 
 
+def test_signs_that_only_look_like_line_ends(write: Write) -> None:
+    log = read_log(write("e.csv", "user,item\x0c,time\u2028\nann,a\x85b,1\n"))
+    assert log.items.ids == ["a\x85b"]
+    assert log.events.times is not None
+
+
 def test_names_with_wildcards_are_plain_names(write: Write) -> None:
     write("e1.csv", "user,item\nann,1\n")
     assert read_log(write("e[1].csv", "user,item\nbob,1\n")).users == ["bob"]

@@ -76,6 +76,14 @@ def test_what_can_not_be_an_id(tmp_path: Path) -> None:
         read_log(tmp_path / "e.parquet")
 
 
+@pytest.mark.parametrize("name", ["type", "score"])
+def test_a_list_that_has_the_name_of_a_role(tmp_path: Path, told: Told, name: str) -> None:
+    pl.DataFrame({"user": ["u"], "item": ["i"], name: [["a", "b"]]}).write_parquet(tmp_path / "e.parquet")
+    with pytest.raises(Mistake, match=rf"column '{name}' holds values of type List.*or say --[a-z-]+ none"):
+        read_log(tmp_path / "e.parquet")
+    assert told(read_log(tmp_path / "e.parquet", options=ReadOptions(event_type="none", rating="none"))) == {"u": ["i"]}
+
+
 def test_a_part_with_other_columns(tmp_path: Path) -> None:
     FRAME.write_parquet(tmp_path / "a.parquet")
     FRAME.rename({"item": "thing"}).write_parquet(tmp_path / "b.parquet")
@@ -87,6 +95,9 @@ def test_a_broken_file(tmp_path: Path) -> None:
     (tmp_path / "e.parquet").write_bytes(b"PAR1 and then nothing")
     with pytest.raises(Mistake, match="can't be read as Parquet"):
         read_log(tmp_path / "e.parquet")
+    FRAME.write_parquet(tmp_path / "good.parquet")
+    with pytest.raises(Mistake, match="can't be read as Parquet"):
+        read_log(tmp_path / "good.parquet", tmp_path / "e.parquet")
     (tmp_path / "empty").mkdir()
     with pytest.raises(Mistake, match="no Parquet file and holds none"):
         read_log(tmp_path / "empty", options=ReadOptions(format="parquet"))

@@ -61,6 +61,16 @@ def test_event_types(
     assert (None if log.events.targets is None else log.events.targets.tolist()) == targets
 
 
+def test_an_event_without_a_type_is_no_target(write: Write) -> None:
+    path = write("e.csv", "user,item,event\nu,a,buy\nu,b,\n")
+    targets = read_log(path, options=ReadOptions(target_types=("buy",))).events.targets
+    assert targets is not None
+    assert targets.dtype == bool
+    assert targets.tolist() == [True, False]
+    notes = read_log(path, options=ReadOptions(history_types=("buy",))).notes
+    assert "Events of other types than buy, left out: 1." in notes
+
+
 def test_a_type_that_is_only_a_target_is_said_to_become_history(read: Callable[..., Log]) -> None:
     notes = read(history_types=("view",), target_types=("buy",)).notes
     assert "Histories hold view; targets are buy; buy events, once they have been asked for, are history too." in notes

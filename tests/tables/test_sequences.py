@@ -29,9 +29,15 @@ def test_a_folder_or_its_sequences(write: Write, told: Told, packed: str) -> Non
         assert log.events.times is None
 
 
-def test_without_items_and_under_another_name(write: Write, told: Told) -> None:
-    path = write("mine.tsv", SEQUENCES.replace(" 007", "  007 ").replace("\n", "\r\n"))
-    assert told(read_log(path, options=ReadOptions(format="sequences"))) == HISTORIES
+@pytest.mark.parametrize("options", [ReadOptions(), ReadOptions(format="sequences")])
+def test_without_items_and_under_another_name(write: Write, told: Told, options: ReadOptions) -> None:
+    path = write("mine.tsv", (SEQUENCES + "eve\t7 8\n").replace(" 007", "  007 ").replace("\n", "\r\n"))
+    assert told(read_log(path, options=options)) == {**HISTORIES, "eve": ["7", "8"]}
+
+
+def test_two_columns_with_blanks_are_not_taken_for_sequences(write: Write, told: Told) -> None:
+    path = write("titles.tsv", "user\titem\nann\tToy Story\nbob\tThe Wall\n")
+    assert told(read_log(path)) == {"ann": ["Toy Story"], "bob": ["The Wall"]}
 
 
 def test_a_user_on_two_lines_goes_on(write: Write, told: Told) -> None:

@@ -52,6 +52,13 @@ def test_without_times() -> None:
     assert figures["ties"] is figures["first_event"] is figures["last_event"] is None
 
 
+def test_a_log_without_events() -> None:
+    empty = Events(np.zeros(0, np.int32), np.zeros(1, np.int64))
+    figures = describe(Log(empty, Items([], []), []), "none")
+    assert figures["repeats"] == figures["mean_length"] == 0
+    assert figures["events_per_user"] == {}
+
+
 def test_ties_do_not_reach_over_users() -> None:
     times = np.array([5, 5, 5, 7, 7])
     events = Events(np.zeros(5, np.int32), np.array([0, 0, 1, 3, 4, 5, 5]), times)
