@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sprintrec.blocks import key_bias
-from sprintrec.network import Answer, CodeTable, NetworkSettings, SprintNetwork
+from sprintrec.network import Answer, CodeTable, NetworkSettings, SprintNetwork, text_profile
 from sprintrec.records import Histories
 from sprintrec.windows import question_windows
 
@@ -291,3 +291,11 @@ def test_some_items_lose_their_own_vector_in_a_training_step() -> None:
     kept = [~torch.isclose(made.code_vectors(table()), bare).all(dim=-1) for _ in range(60)]
     share = torch.stack(kept).double().mean(dim=0)
     assert ((share > 0.2) & (share < 0.8)).all()
+
+
+def test_a_text_profile_counts_older_items_less() -> None:
+    """The three newest of [4, 0, 6, 2], at weights 1, 0.5 and 0.25 from the newest back; padding counts nothing."""
+    texts_IV = torch.randn(len(CODES), 6, dtype=torch.float64)
+    found = text_profile(texts_IV, *asked([[4, 0, 6, 2], [3]]), 0.5, 3)
+    torch.testing.assert_close(found[0], texts_IV[2] + 0.5 * texts_IV[6] + 0.25 * texts_IV[0])
+    torch.testing.assert_close(found[1], texts_IV[3])
