@@ -14,6 +14,7 @@ No user id is in it. Arrays are memory-mapped when read.
 
 from __future__ import annotations
 
+import ctypes
 import gzip
 import json
 import os
@@ -89,6 +90,10 @@ class Prepared:
             )
         return read_codes(folder)
 
+    def quality(self, name: str) -> dict[str, Any]:
+        """The quality report of a code table."""
+        return _parsed(self.folder / "codes" / name / "quality.json")
+
     def past(self, split_: Split, codes: str | None = None, vectors: bool = False) -> Past:
         """What a method may be fitted on."""
         table = self.codes(codes) if codes else None
@@ -118,8 +123,7 @@ def write(
                 np.save(draft / f"{key}.npy", array)
         with gzip.open(draft / "items.jsonl.gz", "wt", encoding="utf-8") as lines:
             for item, fields in zip(items.ids, items.fields, strict=True):
-                lines.write(json.dumps({"item": item, **fields}, ensure_ascii=False) + "\n")
-        hashed = [array for key, array in arrays.items() if array is not None and key != "vectors"]
+                lines.write(json.dumps({**fields, "item": item}, ensure_ascii=False) + "\n")
         meta = {
             "format": FORMAT,
             "version": __version__,
@@ -128,13 +132,21 @@ def write(
             "users": len(events),
             "items": len(items),
             "events": len(events.items),
-            "data_hash": content_hash(protocol, *hashed, *items.ids),
+            "data_hash": data_hash(log, protocol),
             "vectors_hash": None if arrays["vectors"] is None else content_hash(arrays["vectors"]),
             "notes": list(log.notes),
             **(about or {}),
         }
         (draft / "meta.json").write_text(json.dumps(meta, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return Prepared.read(folder)
+
+
+def data_hash(log: Log, protocol: str) -> str:
+    """What tells one log under one protocol from another: its events and the ids of its items."""
+    events = log.events
+    arrays = [np.ascontiguousarray(events.items, np.int32), np.ascontiguousarray(events.offsets, np.int64)]
+    arrays += [array for array in (events.times, events.targets) if array is not None]
+    return content_hash(protocol, *arrays, *log.items.ids)
 
 
 def write_codes(prepared: Prepared, codes: Codes, quality: Mapping[str, Any]) -> None:
@@ -170,6 +182,7 @@ def read_codes(folder: Path) -> Codes:
 @contextmanager
 def replaced(folder: Path) -> Iterator[Path]:
     """A draft folder beside the wanted one; on success it takes its place by rename, on failure it is gone."""
+    folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
@@ -181,19 +194,33 @@ def replaced(folder: Path) -> Iterator[Path]:
 
 
 def _take_place(draft: Path, folder: Path) -> None:
-    """Rename the draft to the folder; where that fails, what was there before is back."""
-    if not folder.exists():
-        os.rename(draft, folder)
-        return
-    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
-    os.rename(folder, aside / folder.name)
+    """Make the draft the folder; what was there before, if anything, then stands where the draft was."""
     try:
         os.rename(draft, folder)
     except OSError:
-        os.rename(aside / folder.name, folder)
+        if not folder.is_dir():
+            raise
+        if not _exchanged(draft, folder):
+            _exchange_in_two_steps(draft, folder)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Swap two folders in one step, so that neither is missing at any moment; False where the system can't."""
+    swap = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return swap is not None and swap(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0
+
+
+def _exchange_in_two_steps(draft: Path, folder: Path) -> None:
+    """The same for other systems; where the second step fails, the folder is back."""
+    aside = draft.with_name(f"{draft.name}.old")
+    os.rename(folder, aside)
+    try:
+        os.rename(draft, folder)
+    except OSError:
+        os.rename(aside, folder)
         raise
-    finally:
-        shutil.rmtree(aside)
+    os.rename(aside, draft)
 
 
 def _parsed(path: Path) -> dict[str, Any]:

@@ -179,10 +179,12 @@ def test_a_write_that_fails_half_way_leaves_the_old_folder_whole(folder: Path, m
 
 
 def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where two folders can't be swapped in one step, and the second of two steps fails."""
     before, rename = contents(folder), prepared_file.os.rename
+    monkeypatch.setattr(prepared_file, "_exchanged", lambda one, other: False)
 
     def refused(source: Path, target: Path) -> None:
-        if target == folder and source.name != folder.name:
+        if target == folder and not source.name.endswith(".old"):
             raise PermissionError(13, "Permission denied", str(target))
         rename(source, target)
 
@@ -191,6 +193,36 @@ def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(folder: Path, mo
         write(folder, log(), "toys", "last-out")
     assert contents(folder) == before
     assert [path.name for path in folder.parent.iterdir()] == ["log"]
+
+
+@pytest.mark.parametrize("in_one_step", [True, False])
+def test_a_folder_is_replaced_whichever_way_the_system_allows(
+    folder: Path, in_one_step: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not in_one_step:
+        monkeypatch.setattr(prepared_file, "_exchanged", lambda one, other: False)
+    assert write(folder, log(), "toys", "last-out").name == "toys"
+    assert [path.name for path in folder.parent.iterdir()] == ["log"]
+
+
+def test_a_link_goes_on_pointing_to_the_folder(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "newest").symlink_to(folder, target_is_directory=True)
+    write(tmp_path / "newest", log(), "toys", "last-out")
+    assert (tmp_path / "newest").is_symlink()
+    assert Prepared.read(folder).name == "toys"
+
+
+def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(OSError, match="Not a directory"):
+        write(tmp_path / "notes", log(), "toys", "last-out")
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
+def test_a_field_called_item_does_not_become_the_id(tmp_path: Path) -> None:
+    items = Items(["1", "2", "3"], [{"item": "a lamp"}, {}, {}])
+    named = Log(log().events, items, ["u1", "u2"])
+    assert write(tmp_path / "log", named, "x", "last-out").items().ids == ["1", "2", "3"]
 
 
 def test_an_interrupt_leaves_no_draft(tmp_path: Path) -> None:
