@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -17,8 +17,9 @@ from torch import Tensor, nn
 
 from sprintrec.method import Method, Run, Scores, popularity_order
 from sprintrec.ranking import TieOrder, exclude_seen, listed
-from sprintrec.records import Histories, Past, Rankings
-from sprintrec.training import Progress, Trainer
+from sprintrec.records import Histories, Past, Rankings, content_hash
+from sprintrec.settings import to_mapping
+from sprintrec.training import Loss, Progress, Trainer
 
 ASKED_AT_ONCE = 1024
 POPULARITY = "popularity"
@@ -48,7 +49,7 @@ class GradientMethod(Method):
         """The untrained network on ``self.device``; tables it needs beside it are kept on self."""
 
     @abstractmethod
-    def _task(self, past: Past) -> tuple[int, Callable[[Tensor], Tensor]]:
+    def _task(self, past: Past) -> tuple[int, Loss]:
         """The number of training samples, and the loss of a batch of their rows."""
 
     @abstractmethod
@@ -61,7 +62,8 @@ class GradientMethod(Method):
             self._set_up(past, past.popularity(), run.device)
         samples, loss = self._task(past)
         check = None if validate is None else lambda: validate(self)
-        self.progress = Trainer(self.network, samples, loss, self.settings.training, run, check).fit()
+        made_of = self._made_of(past) if run.checkpoints is not None else {}
+        self.progress = Trainer(self.network, samples, loss, self.settings.training, run, check, made_of).fit()
 
     def score_blocks(self, histories: Histories) -> Iterator[tuple[Histories, Tensor]]:
         """The histories a block at a time, each with every item's score: memory stays bounded."""
@@ -97,6 +99,14 @@ class GradientMethod(Method):
 
     def parameter_count(self) -> int:
         return sum(parameter.numel() for parameter in self.network.parameters())
+
+    def _made_of(self, past: Past) -> dict[str, Any]:
+        """What sets this run apart from others, for its checkpoints."""
+        events, codes, vectors = past.events, past.codes, past.vectors
+        known = [events.items, events.offsets, events.may_be_target(), np.array(past.item_count)]
+        known += [codes.table] if self.uses_codes and codes is not None else []
+        known += [vectors] if self.uses_vectors and vectors is not None else []
+        return {"method": self.name(), "settings": to_mapping(self.settings), "data": content_hash(*known)}
 
     def _set_up(self, past: Past, popularity: np.ndarray, device: str) -> None:
         self.device = torch.device(device)

@@ -54,7 +54,8 @@ def run_targets(events: Events, slots: int) -> tuple[np.ndarray, np.ndarray]:
     """Runs of consecutive targets that cover each user's events once, ``slots`` at a time from the newest.
 
     A run (start of the user, position of its last target) stands for that target and the slots - 1
-    before it, each to be predicted from what came before: one pass teaches a whole history.
+    before it, each to be predicted from what came before: one pass teaches a whole history. A run in
+    which nothing may be a target is left out.
     """
     starts, ends = [], []
     reach = np.maximum(events.lengths - 1, 0)  # the first event has no past
@@ -63,4 +64,7 @@ def run_targets(events: Events, slots: int) -> tuple[np.ndarray, np.ndarray]:
         starts.append(events.offsets[rows])
         ends.append(events.offsets[rows + 1] - 1 - back)
     empty = np.zeros(0, np.int64)
-    return np.concatenate(starts or [empty]), np.concatenate(ends or [empty])
+    start, last = np.concatenate(starts or [empty]), np.concatenate(ends or [empty])
+    before = np.concatenate([[0], np.cumsum(events.may_be_target())])  # targets among the first events of the log
+    teaches = before[last + 1] > before[np.maximum(start, last - slots) + 1]
+    return start[teaches], last[teaches]

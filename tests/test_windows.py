@@ -23,6 +23,12 @@ def events_of(rows: list[list[int]], targets: list[bool] | None = None) -> Event
     return Events(histories.items, histories.offsets, None, marked)
 
 
+def drawn_targets(data: st.DataObject, rows: list[list[int]]) -> list[bool] | None:
+    """Which events may be asked for: all, or some."""
+    count = sum(map(len, rows))
+    return data.draw(st.none() | st.lists(st.booleans(), min_size=count, max_size=count))
+
+
 def naive_window(items: list[int], slots: int) -> tuple[list[int], list[bool]]:
     newest = items[-slots:]
     padding = slots - len(newest)
@@ -58,10 +64,8 @@ def test_no_history_at_all_has_windows_too() -> None:
 def test_every_prefix_that_may_be_asked_is_a_sample_once(
     rows: list[list[int]], first_events: bool, data: st.DataObject
 ) -> None:
-    count = sum(map(len, rows))
-    targets = data.draw(st.none() | st.lists(st.booleans(), min_size=count, max_size=count))
-    events = events_of(rows, targets)
-    may = [True] * count if targets is None else targets
+    events = events_of(rows, drawn_targets(data, rows))
+    may = events.may_be_target()
     expected = [
         (int(start), int(start) + place)
         for row, start in zip(rows, events.offsets[:-1], strict=True)
@@ -72,13 +76,17 @@ def test_every_prefix_that_may_be_asked_is_a_sample_once(
     assert list(zip(starts.tolist(), positions.tolist(), strict=True)) == expected
 
 
-@given(ROWS, SLOTS)
-def test_runs_cover_every_target_with_a_past_exactly_once(rows: list[list[int]], slots: int) -> None:
-    events = events_of(rows)
+@given(ROWS, SLOTS, st.data())
+def test_runs_cover_every_target_with_a_past_exactly_once(
+    rows: list[list[int]], slots: int, data: st.DataObject
+) -> None:
+    events = events_of(rows, drawn_targets(data, rows))
     covered = []
     for start, last in zip(*run_targets(events, slots), strict=True):
         assert start in events.offsets
-        covered += [position for position in range(last - slots + 1, last + 1) if position > start]
+        run = range(max(start, last - slots) + 1, last + 1)
+        assert events.may_be_target()[run].any()
+        covered += [position for position in run if events.may_be_target()[position]]
     assert sorted(covered) == prefix_targets(events)[1].tolist()
 
 

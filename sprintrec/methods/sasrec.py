@@ -8,7 +8,6 @@ published, one uniform negative per place. Departures: the newest item is always
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,8 +17,9 @@ from torch import Tensor
 
 from sprintrec.encoder import Encoder, EncoderSettings
 from sprintrec.gradient_method import GradientMethod
+from sprintrec.objective import sampled_rows
 from sprintrec.records import Histories, Past
-from sprintrec.training import TrainingSettings
+from sprintrec.training import Loss, TrainingSettings
 from sprintrec.windows import Windows, prefix_targets, question_windows, run_targets
 
 
@@ -44,7 +44,7 @@ class SASRec(GradientMethod):
     def _build(self, past: Past) -> Encoder:
         return Encoder(past.item_count, self.settings.encoder)
 
-    def _task(self, past: Past) -> tuple[int, Callable[[Tensor], Tensor]]:
+    def _task(self, past: Past) -> tuple[int, Loss]:
         slots = self.settings.encoder.history
         every = self.settings.targets == "all"
         found = run_targets(past.events, slots) if every else prefix_targets(past.events, self.settings.first_events)
@@ -52,7 +52,7 @@ class SASRec(GradientMethod):
         windows = Windows(past.events, self.device)
         allowed = torch.from_numpy(past.events.may_be_target()).to(self.device)
 
-        def loss(rows_B: Tensor) -> Tensor:
+        def loss(rows_B: Tensor) -> tuple[Tensor, Tensor | int]:
             start_B, end_B = starts[rows_B], ends[rows_B]
             items_BT, known_BT = windows.cut(start_B, end_B, slots)
             table_ID = self.network.item_table()
@@ -66,13 +66,15 @@ class SASRec(GradientMethod):
 
         return len(ends), loss
 
-    def _loss(self, states_ND: Tensor, targets_N: Tensor, items_ID: Tensor, taught_N: Tensor | None) -> Tensor:
-        """Mean loss over the places that teach: all, or those marked."""
+    def _loss(
+        self, states_ND: Tensor, targets_N: Tensor, items_ID: Tensor, taught_N: Tensor | None
+    ) -> tuple[Tensor, Tensor | int]:
+        """Mean loss over the places that teach, all or those marked, and how many these are."""
         if taught_N is not None and self.device.type == "cpu":
             # Padding teaches nothing. A captured GPU step needs fixed shapes and weighs it with zero instead.
             states_ND, targets_N, taught_N = states_ND[taught_N], targets_N[taught_N], None
         if self.settings.loss == "binary":
-            drawn_N = torch.randint(len(items_ID), targets_N.shape, device=self.device)
+            drawn_N = sampled_rows(targets_N, len(items_ID), negatives=1)[:, 1]
             right_N = (states_ND * F.embedding(targets_N, items_ID)).sum(dim=-1)
             wrong_N = (states_ND * F.embedding(drawn_N, items_ID)).sum(dim=-1)
             loss_N = -F.logsigmoid(right_N) - F.logsigmoid(-wrong_N)
@@ -80,8 +82,9 @@ class SASRec(GradientMethod):
             scores_NI = states_ND @ items_ID.T
             loss_N = F.cross_entropy(scores_NI, targets_N, reduction="none", label_smoothing=self.settings.smoothing)
         if taught_N is None:
-            return loss_N.mean()
-        return (loss_N * taught_N).sum() / taught_N.sum().clamp(min=1)
+            return loss_N.sum() / max(len(loss_N), 1), len(loss_N)
+        taught = taught_N.sum()
+        return (loss_N * taught_N).sum() / taught.clamp(min=1), taught
 
     def item_scores(self, histories: Histories) -> Tensor:
         items_BT, known_BT = question_windows(histories, self.settings.encoder.history, self.device)

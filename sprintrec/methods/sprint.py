@@ -10,7 +10,6 @@ and for texts (``score.texts``), an item's learned vector and text beside its co
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +24,7 @@ from sprintrec.network import CodeTable, NetworkSettings, SprintNetwork, SprintP
 from sprintrec.objective import ObjectiveSettings, cosine, dual_level_loss, id_level_loss
 from sprintrec.ranking import ScoreSettings, combined
 from sprintrec.records import Histories, Past
-from sprintrec.training import TrainingSettings
+from sprintrec.training import Loss, TrainingSettings
 from sprintrec.windows import Windows, prefix_targets, question_windows
 
 DENSE_UP_TO = 400_000_000  # entries of the 0/1 code matrix a GPU may hold
@@ -80,15 +79,15 @@ class Sprint(GradientMethod):
             Encoder(past.item_count, ids) if ids.layers else None,
         )
 
-    def _task(self, past: Past) -> tuple[int, Callable[[Tensor], Tensor]]:
+    def _task(self, past: Past) -> tuple[int, Loss]:
         found = prefix_targets(past.events, self.settings.objective.first_events)
         starts, ends = (torch.from_numpy(array).to(self.device) for array in found)
         windows = Windows(past.events, self.device)
 
-        def loss(rows_B: Tensor) -> Tensor:
+        def loss(rows_B: Tensor) -> tuple[Tensor, int]:
             start_B, end_B = starts[rows_B], ends[rows_B]
             items_BT, known_BT = windows.cut(start_B, end_B, self.slots)
-            return self._loss(items_BT, known_BT, windows.items[end_B].long())
+            return self._loss(items_BT, known_BT, windows.items[end_B].long()), len(rows_B)
 
         return len(ends), loss
 

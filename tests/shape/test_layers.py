@@ -19,7 +19,7 @@ LAYERS = (
     {"settings", "metrics", "rows", "tables"},
     {"datasets", "split", "texts"},
     {"codes", "audit"},
-    {"prepared", "model_folder", "flow", "blocks", "windows"},
+    {"prepared", "model_folder", "flow", "blocks", "windows", "checkpoints", "processes"},
     {"network", "encoder", "ranking"},
     {"objective", "method"},
     {"training", "recipe"},
