@@ -10,6 +10,7 @@ Rows are what everything published is read from: tables, report and tests never 
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,9 @@ import numpy as np
 from sprintrec.errors import Mistake
 
 Row = Mapping[str, Any]
+
+# A model folder may lie as deep as a row: its json files are told apart by what a row can't lack.
+IDENTITY = {"dataset", "method", "recipe", "protocol", "seed", "item"}
 
 
 def row_path(root: Path, row: Row) -> Path:
@@ -55,7 +59,9 @@ def write_trial(root: Path, row: Row) -> Path:
 
 def read_rows(root: Path, **wanted: Any) -> list[Row]:
     """All final rows below a folder whose fields have the given values, in order of their file names."""
-    return [row for row in _every_row(root) if all(row.get(key) == value for key, value in wanted.items())]
+    folders = [glob.escape(str(wanted[key])) if key in wanted else "*" for key in ("dataset", "method")]
+    rows = _every_row(root, "/".join([*folders, "*.json"]))
+    return [row for row in rows if all(row.get(key) == value for key, value in wanted.items())]
 
 
 def read_ranks(root: Path, row: Row) -> dict[str, np.ndarray]:
@@ -66,9 +72,19 @@ def read_ranks(root: Path, row: Row) -> dict[str, np.ndarray]:
         return {name: file[name] for name in file.files}
 
 
-def _every_row(root: Path) -> Iterator[Row]:
-    for path in sorted(root.glob("*/*/*.json")):
+def read_curve(root: Path, row: Row) -> list[Mapping[str, Any]]:
+    """One record per epoch; empty where a method learns in one go."""
+    path = row_path(root, row).with_suffix(".curve.jsonl")
+    if not path.is_file():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _every_row(root: Path, pattern: str) -> Iterator[Row]:
+    for path in sorted(root.glob(pattern)):
         try:
-            yield json.loads(path.read_text(encoding="utf-8"))
+            found = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise Mistake(f"{path} is no result row ({error})") from error
+        if isinstance(found, dict) and found.keys() >= IDENTITY:
+            yield found

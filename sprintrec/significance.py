@@ -84,6 +84,19 @@ def rank_intervals(
     return {key: (float(low), float(high)) for key, low, high in zip(metrics, lows, highs, strict=True)}
 
 
+def wilson_interval(share: float, count: int) -> Interval:
+    """Wilson's 95 % interval of a share of ``count`` users: holds for few users and for shares near 0, too.
+
+    With z = 1.96: (share + z^2 / 2n -+ z sqrt(share (1 - share) / n + z^2 / 4n^2)) / (1 + z^2 / n).
+    """
+    if count < 1:
+        raise ValueError("no users: nothing to take a share of")
+    z = 1.959963984540054  # the normal distribution's 97.5 % point
+    middle, scale = share + z * z / (2 * count), 1 + z * z / count
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return Interval(share, max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
+
+
 # ---- two methods, the same users -----------------------------------------------------------------
 
 

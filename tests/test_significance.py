@@ -82,6 +82,18 @@ def test_rank_intervals_at_the_ends() -> None:
         significance.rank_intervals(np.zeros(0, np.uint16))
 
 
+@pytest.mark.parametrize(("hits", "count"), [(0, 7), (1, 10), (50, 100), (7, 7), (300, 22_363)])
+def test_wilson_interval_agrees_with_scipy(hits: int, count: int) -> None:
+    ours = significance.wilson_interval(hits / count, count)
+    theirs = stats.binomtest(hits, count).proportion_ci(method="wilson")
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_wilson_interval_needs_users() -> None:
+    with pytest.raises(ValueError, match="no users"):
+        significance.wilson_interval(0.0, 0)
+
+
 # ---- paired tests --------------------------------------------------------------------------------
 
 
