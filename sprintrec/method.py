@@ -21,6 +21,9 @@ from sprintrec.records import Histories, Past, Rankings
 
 Scores = Mapping[str, float]
 
+ASKED_AT_ONCE = 1024  # questions of one block where a method scores with numpy,
+SCORES_AT_ONCE = 4_000_000  # and the scores of a block
+
 
 @dataclass(frozen=True)
 class Run:
@@ -105,20 +108,51 @@ def find_method(name: str) -> type[Method]:
     return found[0]
 
 
-def top_k(scores: np.ndarray, k: int, tie_rank: np.ndarray) -> Rankings:
-    """The k best of every row of float scores; -inf is never returned; ties by ascending ``tie_rank``.
+def ranked(
+    histories: Histories, k: int, exclude_seen: bool, tie_rank: np.ndarray, scores_of: Callable[[Histories], np.ndarray]
+) -> Rankings:
+    """The lists of a method that scores every item with numpy: ``scores_of`` gives float32 [questions, items].
 
-    For methods that score with numpy. Exact also where the tie lies across place k.
+    Questions are asked a block at a time, so memory stays bounded however many there are.
     """
-    k_all = min(k, scores.shape[1])
-    items = np.full((len(scores), k), -1, np.int32)
-    values = np.full((len(scores), k), -np.inf, np.float32)
-    for row, row_scores in enumerate(scores):
-        bound = -np.inf if k_all == len(row_scores) else -np.partition(-row_scores, k_all - 1)[k_all - 1]
-        kept = np.flatnonzero((row_scores >= bound) & (row_scores > -np.inf))
-        best = kept[np.lexsort((tie_rank[kept], -row_scores[kept]))][:k]
-        items[row, : len(best)], values[row, : len(best)] = best, row_scores[best]
-    return Rankings(items, values)
+    answer = Rankings(np.empty((len(histories), k), np.int32), np.empty((len(histories), k), np.float32))
+    assert answer.scores is not None
+    rows = min(ASKED_AT_ONCE, max(1, SCORES_AT_ONCE // len(tie_rank)))
+    for start in range(0, len(histories), rows):
+        block = histories.slice(start, start + rows)
+        scores = scores_of(block)
+        if exclude_seen:
+            mask_seen(scores, block)
+        best = top_k(scores, k, tie_rank)
+        answer.items[start : start + rows], answer.scores[start : start + rows] = best.items, best.scores
+    return answer
+
+
+def top_k(scores: np.ndarray, k: int, tie_rank: np.ndarray) -> Rankings:
+    """The k best of every row, best first; ties by ascending ``tie_rank``; -inf is never returned.
+
+    Exact also where a tie lies across place k. Scores are compared as float32, the form in which they are
+    returned, so that what looks equal in the answer is ordered by the rule.
+    """
+    by_tie = np.argsort(tie_rank, kind="stable")
+    place = np.empty(len(by_tie), np.int64)
+    place[by_tie] = np.arange(len(by_tie))
+    # Adding zero turns -0 into 0; fmax turns what is no number into -inf.
+    values = np.fmax(scores, -np.inf).astype(np.float32) + np.float32(0)
+    # One integer per score that sorts by descending score, then ascending place: the bits of positive floats
+    # sort as integers do, those of negative ones once all but the sign are flipped.
+    bits = values.view(np.int32)
+    keys = (~(bits ^ ((bits >> 31) & 0x7FFFFFFF))).astype(np.int64) << 32 | place
+    kept = min(k, scores.shape[1])
+    if kept < scores.shape[1]:
+        keys.partition(kept - 1, axis=1)
+    best = by_tie[np.sort(keys[:, :kept], axis=1) & 0xFFFFFFFF]
+    found = np.take_along_axis(values, best, axis=1)
+    short = ((0, 0), (0, k - kept))
+    return Rankings(
+        np.pad(np.where(found > -np.inf, best, -1).astype(np.int32), short, constant_values=-1),
+        np.pad(found, short, constant_values=-np.inf),
+    )
 
 
 def popularity_order(popularity: np.ndarray) -> np.ndarray:
@@ -131,3 +165,19 @@ def popularity_order(popularity: np.ndarray) -> np.ndarray:
 def mask_seen(scores: np.ndarray, histories: Histories) -> None:
     """Set the scores of every history's own items to -inf, in place."""
     scores[histories.row_of_each(), histories.items] = -np.inf
+
+
+def without_repeats(histories: Histories) -> Histories:
+    """Every item of a row once, at its last place."""
+    rows = histories.row_of_each()
+    backwards = (rows * (histories.items.max(initial=0) + np.int64(1)) + histories.items)[::-1]
+    kept = np.sort(len(rows) - 1 - np.unique(backwards, return_index=True)[1])
+    lengths = np.bincount(rows[kept], minlength=len(histories))
+    return Histories(histories.items[kept], np.concatenate([[0], np.cumsum(lengths)]))
+
+
+def latest(histories: Histories, count: int) -> Histories:
+    """The last ``count`` items of every row."""
+    kept = np.repeat(histories.offsets[1:], histories.lengths) - np.arange(len(histories.items)) <= count
+    lengths = np.minimum(histories.lengths, count)
+    return Histories(histories.items[kept], np.concatenate([[0], np.cumsum(lengths)]))
