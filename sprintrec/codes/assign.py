@@ -80,15 +80,15 @@ def _nearest(tokenizer: Tokenizer, points_ND: np.ndarray) -> np.ndarray:
     if "parts" in tokenizer:
         parts = np.split(points_ND, len(codebooks), axis=1)
         for digit, (part, tokens_MD) in enumerate(zip(parts, codebooks, strict=True)):
-            tokens[:, digit] = _nearest_rows(part, tokens_MD)
+            tokens[:, digit] = nearest_rows(part, tokens_MD)
         return tokens
     left_ND = points_ND
     for digit, tokens_MD in enumerate(codebooks):
-        tokens[:, digit] = _nearest_rows(left_ND, tokens_MD)
+        tokens[:, digit] = nearest_rows(left_ND, tokens_MD)
         left_ND = left_ND - tokens_MD[tokens[:, digit]]
     return tokens
 
 
-def _nearest_rows(points: np.ndarray, tokens_MD: np.ndarray) -> np.ndarray:
+def nearest_rows(points: np.ndarray, tokens_MD: np.ndarray) -> np.ndarray:
     """argmin |x - c|^2; the first of equals."""
     return ((tokens_MD * tokens_MD).sum(axis=1) - 2 * (points @ tokens_MD.T)).argmin(axis=1)

@@ -11,7 +11,6 @@ so changes no code's members.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,14 +20,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sprintrec.codes.assign import unit
+from sprintrec.codes.points import at_least, check_size, tokens_for, training_points
 from sprintrec.errors import Mistake
 
 Progress = Callable[[int, int], None]
 
 FIRST_KMEANS, LATER_KMEANS, LAST_KMEANS = 40, 4, 25  # iterations, faiss's own
-MOST_POINTS = 65_536  # of more training items a sample is enough
-# A small catalogue can't fill a large code: fewer points than these per token or direction fit noise.
-POINTS_PER_TOKEN, POINTS_PER_DIRECTION = 4, 8
+POINTS_PER_DIRECTION = 8  # with fewer, whitening makes all points equally far from each other
 SMALLEST_VARIANCE = 1e-6  # of the largest; whitening would blow up what rounding left in a direction
 
 
@@ -48,15 +46,10 @@ def fit(
     _check(settings)
     generator = np.random.default_rng(seed)
     with threadpool_limits(settings.threads):
-        points = unit(np.asarray(vectors[generator.permutation(train_items)[:MOST_POINTS]], np.float32))
-        points = points[points.any(axis=1)]
-        if not len(points):
-            raise Mistake("no item of the training events has a vector, so there is nothing to make codes from")
-        tokens, dimensions = size_for(settings, len(points), len(vectors))
-        mean, directions = whitening(points, dimensions, settings.digits)
-        points = unit((points - mean) @ directions)
-        if len(points) < tokens:  # k-means wants a point for each
-            points = np.resize(points, (tokens, points.shape[1]))
+        points = training_points(vectors, train_items, generator)
+        tokens = tokens_for(settings.tokens, settings.digits, len(points), len(vectors))
+        mean, directions = whitening(points, directions_for(settings, len(points)), settings.digits)
+        points = at_least(unit((points - mean) @ directions), tokens)
         quantizer = _quantizer(points.shape[1], settings.digits, tokens, seed)
         rotation = _rotation(points, quantizer, settings.iterations, generator, progress)
         quantizer.train_type = faiss.ProductQuantizer.Train_default
@@ -65,15 +58,9 @@ def fit(
     return {"mean": mean, "directions": directions, "rotation": rotation, "parts": _tokens(quantizer)}
 
 
-def size_for(settings: Settings, points: int, items: int) -> tuple[int, int]:
-    """Tokens per digit and directions of the PCA: as asked, or as many as so few points can carry.
-
-    Tokens suffice to give every item a code of its own, if those asked for do.
-    """
-    carried = 1 << (max(2, points // POINTS_PER_TOKEN).bit_length() - 1)
-    needed = 1 << math.ceil(math.log2(max(items, 1)) / settings.digits)
-    directions = max(1, points // POINTS_PER_DIRECTION)
-    return min(settings.tokens, max(carried, needed)), min(settings.dimensions, directions)
+def directions_for(settings: Settings, points: int) -> int:
+    """Directions of the PCA: as asked, or as many as so few points can carry."""
+    return max(1, min(settings.dimensions, points // POINTS_PER_DIRECTION))
 
 
 def whitening(points: np.ndarray, dimensions: int, digits: int) -> tuple[np.ndarray, np.ndarray]:
@@ -123,7 +110,6 @@ def _tokens(quantizer: Any) -> np.ndarray:
 
 
 def _check(settings: Settings) -> None:
-    if settings.digits < 1:
-        raise Mistake(f"a code needs at least one digit, not {settings.digits}")
-    if not 2 <= settings.tokens <= 65_536 or settings.tokens & (settings.tokens - 1):
-        raise Mistake(f"OPQ takes a power of two from 2 to 65536 as tokens per digit, not {settings.tokens}")
+    check_size(settings.digits, settings.tokens)
+    if settings.tokens & (settings.tokens - 1):
+        raise Mistake(f"OPQ takes a power of two as tokens per digit, not {settings.tokens}")

@@ -54,12 +54,9 @@ def test_a_seed_repeats_and_another_differs() -> None:
     assert (tables[0] != tables[2]).any()
 
 
-@pytest.mark.parametrize(
-    ("points", "items", "tokens", "dimensions"),
-    [(12_000, 13_000, 256, 256), (1000, 1000, 128, 125), (40, 40, 8, 5), (1, 1, 2, 1), (40, 5000, 16, 5)],
-)
-def test_a_small_catalogue_gets_a_small_code(points: int, items: int, tokens: int, dimensions: int) -> None:
-    assert opq.size_for(opq.Settings(), points, items) == (tokens, dimensions)
+@pytest.mark.parametrize(("points", "directions"), [(12_000, 256), (1000, 125), (40, 5), (1, 1)])
+def test_few_items_get_few_directions(points: int, directions: int) -> None:
+    assert opq.directions_for(opq.Settings(), points) == directions
 
 
 @pytest.mark.parametrize("items", [1, 2, 3, 9, 50])
@@ -87,12 +84,6 @@ def test_progress_is_told() -> None:
     assert steps == [(turn, 6) for turn in range(1, 7)]
 
 
-@pytest.mark.parametrize("settings", [opq.Settings(tokens=100), opq.Settings(digits=0), opq.Settings(tokens=1)])
-def test_what_cannot_be_is_a_mistake(settings: opq.Settings) -> None:
-    with pytest.raises(Mistake):
-        opq.fit(VECTORS, np.arange(1200), settings)
-
-
-def test_no_training_item_with_a_vector_is_a_mistake() -> None:
-    with pytest.raises(Mistake, match="nothing to make codes from"):
-        opq.fit(np.zeros((5, 4), np.float32), np.arange(5), opq.Settings())
+def test_tokens_that_are_no_power_of_two_are_a_mistake() -> None:
+    with pytest.raises(Mistake, match="power of two"):
+        opq.fit(VECTORS, np.arange(1200), opq.Settings(tokens=100))
