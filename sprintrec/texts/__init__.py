@@ -22,6 +22,7 @@ from sprintrec.errors import Mistake, nearest
 from sprintrec.records import Histories, Items, content_hash
 from sprintrec.texts import template
 
+AND_TOGETHER = "+cooccurrence"
 LIBRARY = "sentence-transformers:"
 WORDS = ("auto", "minilm", "cooccurrence", "text+cooccurrence", f"{LIBRARY}NAME")
 ENOUGH_TEXT = 0.5  # of the items, for text to be chosen by itself
@@ -35,8 +36,8 @@ def vectors_for(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Vectors, float32 [items, d], and what to remember of them; zeros where an item has nothing to go by.
 
-    ``events`` must be training events alone. ``about["encoder"]`` names what a new item's text would go
-    through, ``about["note"]`` says in a sentence what was decided.
+    ``events`` must be training events alone. ``about["encoder"]`` says where the vectors come from,
+    ``about["note"]`` in a sentence what was decided.
     """
     if source == "auto":
         vectors, about = _chosen(items, events, progress)
@@ -47,26 +48,14 @@ def vectors_for(
     elif source == "minilm" or source.startswith(LIBRARY) or Path(source).is_dir():
         vectors, about = _text(items, source if _is_encoder(source) else f"{LIBRARY}{source}", progress)
     else:
-        vectors, about = own_vectors(items, source)
+        vectors, about = _own(items, Path(source))
     hashed = content_hash(np.ascontiguousarray(vectors, np.float16))
-    return vectors, {"source": source, **about, "dimensions": vectors.shape[1], "hash": hashed}
-
-
-def own_vectors(
-    items: Items, path: str | Path, row_ids: Sequence[str] | None = None
-) -> tuple[np.ndarray, dict[str, Any]]:
-    """Vectors of a file; ``row_ids`` says what its rows are where the file does not."""
-    from sprintrec.texts.own import SUFFIXES, read_vectors
-
-    path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise Mistake(f"'{path}' is no source of item vectors: {nearest(str(path), WORDS)}")
-    vectors = read_vectors(path, items.ids, row_ids)
-    return vectors, {"encoder": None, "note": f"Item vectors from {path.name}{_but(vectors, 'are not in it')}."}
+    return vectors, {**about, "dimensions": vectors.shape[1], "hash": hashed}
 
 
 def encode(encoder: str, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
     """Vectors of texts by an encoder as ``about["encoder"]`` names it; zeros for empty texts."""
+    encoder = encoder.removesuffix(AND_TOGETHER)
     filled = [row for row, text in enumerate(texts) if text]
     if not filled:
         return np.zeros((len(texts), 0), np.float32)
@@ -79,7 +68,7 @@ def encode(encoder: str, texts: Sequence[str], progress: Progress | None = None)
 
         found = named_encoder.encode(encoder.removeprefix(LIBRARY), [texts[row] for row in filled], progress)
     else:
-        raise Mistake(f"items of this model are not coded by their text ({encoder}): give the new item's vector")
+        raise ValueError(f"{encoder} encodes no text")
     vectors = np.zeros((len(texts), found.shape[1]), np.float32)
     vectors[filled] = found
     return vectors
@@ -122,7 +111,7 @@ def _cooccurrence(
         raise Mistake("vectors by co-occurrence need the training events")
     vectors = cooccurrence.cooccurrence_vectors(events, len(items), progress=progress)
     note = f"Item vectors from training events at most {cooccurrence.WINDOW} apart"
-    return vectors, {"encoder": None, "note": f"{note}{_but(vectors, 'never occur beside another')}."}
+    return vectors, {"encoder": "cooccurrence", "note": f"{note}{_but(vectors, 'never occur beside another')}."}
 
 
 def _joined(items: Items, events: Histories | None, progress: Progress | None) -> tuple[np.ndarray, dict[str, Any]]:
@@ -135,6 +124,18 @@ def _joined(items: Items, events: Histories | None, progress: Progress | None) -
         **about,
         "text_scale": float(weights[0]),
         "note": f"{about['note']} {other['note']} Both side by side.",
+    }
+
+
+def _own(items: Items, path: Path) -> tuple[np.ndarray, dict[str, Any]]:
+    from sprintrec.texts.own import SUFFIXES, read_vectors
+
+    if path.suffix not in SUFFIXES:
+        raise Mistake(f"'{path}' is no source of item vectors: {nearest(str(path), WORDS)}")
+    vectors = read_vectors(path, items.ids)
+    return vectors, {
+        "encoder": f"own:{path.name}",
+        "note": f"Item vectors from {path.name}{_but(vectors, 'are not in it')}.",
     }
 
 

@@ -1,14 +1,16 @@
-"""Item vectors made elsewhere, matched to the catalogue by id, or by row where the file has no ids.
+"""Item vectors made elsewhere, matched to the catalogue by id, or by row where nothing says the ids.
 
-    vectors.npy            [items, d]; ids in vectors.ids.txt beside it, one a line, or rows in catalogue order
-    vectors.safetensors    one tensor [items, d]; ids likewise, or as a JSON list under "ids" in its metadata
+    vectors.npy            [items, d]
+    vectors.safetensors    one tensor [items, d], ids as a JSON list under "ids" in its metadata, or none
     vectors.parquet        a column with the id and a column of lists
 
-Items that the file does not have get a vector of zeros, and are counted.
+Ids of the first two may lie beside them: in vectors.ids.txt, one a line, or in the items.jsonl.gz of a
+log in sequence files, if that lists as many items. Items without a vector get zeros.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,14 +20,12 @@ import numpy as np
 from sprintrec.errors import Mistake
 
 ID_COLUMNS = ("item_id", "item", "id", "asin", "parent_asin", "movie_id", "product_id")
+ITEM_LIST = "items.jsonl.gz"
 SUFFIXES = (".npy", ".safetensors", ".parquet")
 
 
-def read_vectors(path: str | Path, item_ids: Sequence[str], row_ids: Sequence[str] | None = None) -> np.ndarray:
-    """Vectors in the catalogue's order, float32 [items, d].
-
-    ``row_ids`` says what the rows are where the caller knows it and the file does not.
-    """
+def read_vectors(path: str | Path, item_ids: Sequence[str]) -> np.ndarray:
+    """Vectors in the catalogue's order, float32 [items, d]."""
     path = Path(path)
     if not path.is_file():
         raise Mistake(f"there is no file of item vectors {path}")
@@ -33,7 +33,7 @@ def read_vectors(path: str | Path, item_ids: Sequence[str], row_ids: Sequence[st
         raise Mistake(f"{path}: item vectors come as {', '.join(SUFFIXES)}")
     read = {".npy": _read_npy, ".safetensors": _read_safetensors, ".parquet": _read_parquet}[path.suffix]
     vectors, ids = read(path)
-    known = _ids_beside(path) or ids or row_ids
+    known = ids or _ids_beside(path, len(vectors))
     if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):
         raise Mistake(f"{path} holds {vectors.dtype} of shape {vectors.shape}, not floating-point numbers [items, d]")
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -109,6 +109,12 @@ def _id_file(path: Path) -> Path:
     return path.with_suffix(".ids.txt")
 
 
-def _ids_beside(path: Path) -> list[str] | None:
-    beside = _id_file(path)
-    return beside.read_text(encoding="utf-8-sig").splitlines() if beside.is_file() else None
+def _ids_beside(path: Path, rows: int) -> list[str] | None:
+    if _id_file(path).is_file():
+        return _id_file(path).read_text(encoding="utf-8-sig").splitlines()
+    listed = path.with_name(ITEM_LIST)
+    if not listed.is_file():
+        return None
+    with gzip.open(listed, "rt", encoding="utf-8") as lines:
+        ids = [str(json.loads(line).get("item")) for line in lines]
+    return ids if len(ids) == rows else None

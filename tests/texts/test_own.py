@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -28,9 +29,14 @@ def test_rows_by_ids_beside(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, [[2, 3], [0, 0], [0, 1]])
 
 
-def test_rows_by_ids_the_caller_knows(tmp_path: Path) -> None:
-    np.save(tmp_path / "v.npy", VECTORS)
-    np.testing.assert_array_equal(read_vectors(tmp_path / "v.npy", ["c"], ["a", "b", "c"]), [[4, 5]])
+def test_rows_by_the_item_list_beside(tmp_path: Path) -> None:
+    np.save(tmp_path / "emb_x.npy", VECTORS)
+    lines = "".join(json.dumps({"item": item, "title": "t"}) + "\n" for item in "abc")
+    (tmp_path / "items.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    np.testing.assert_array_equal(read_vectors(tmp_path / "emb_x.npy", ["c", "a"]), [[4, 5], [0, 1]])
+    # Of another log: as many rows as the catalogue has items still say enough.
+    (tmp_path / "items.jsonl.gz").write_bytes(gzip.compress(lines.encode() * 2))
+    np.testing.assert_array_equal(read_vectors(tmp_path / "emb_x.npy", ["c", "a", "b"]), VECTORS)
 
 
 def test_safetensors_with_ids(tmp_path: Path) -> None:
@@ -62,10 +68,12 @@ def test_what_is_wrong_is_named(tmp_path: Path, array: np.ndarray, ids: list[str
 
 def test_foreign_ids_and_too_few_ids(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", VECTORS)
+    (tmp_path / "v.ids.txt").write_text("x\ny\nz\n")
     with pytest.raises(Mistake, match="no vector for any item: its first id is 'x', the catalogue's 'a'"):
-        read_vectors(tmp_path / "v.npy", ["a"], ["x", "y", "z"])
+        read_vectors(tmp_path / "v.npy", ["a"])
+    (tmp_path / "v.ids.txt").write_text("a\nb\n")
     with pytest.raises(Mistake, match="3 rows, but 2 ids"):
-        read_vectors(tmp_path / "v.npy", ["a"], ["a", "b"])
+        read_vectors(tmp_path / "v.npy", ["a"])
 
 
 def test_files_that_are_not_what_they_say(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_auto_takes_text_where_enough_items_have_it() -> None:
 
 def test_auto_takes_cooccurrence_where_they_do_not() -> None:
     vectors, about = vectors_for(BARE, events=EVENTS)
-    assert about["encoder"] is None
+    assert about["encoder"] == "cooccurrence"
     assert about["note"].startswith("Only 25% of the items have text, so vectors come from what is used together.")
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.5
 
@@ -50,7 +50,7 @@ def test_text_and_cooccurrence_side_by_side() -> None:
     assert joined.shape == (4, text.shape[1] + together.shape[1])
     expected = (text @ text.T + together @ together.T) / 2
     np.testing.assert_allclose(joined @ joined.T, expected, atol=1e-6)
-    assert about["dimensions"] == joined.shape[1]
+    assert (about["encoder"], about["dimensions"]) == ("minilm+cooccurrence", joined.shape[1])
 
 
 def test_encoding_twice_takes_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +78,8 @@ def test_own_vectors_by_file(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.eye(4, 3))
     vectors, about = vectors_for(TITLED, str(tmp_path / "v.npy"))
     np.testing.assert_array_equal(vectors, np.eye(4, 3))
+    assert about["encoder"] == "own:v.npy"
+    assert str(tmp_path) not in json.dumps(about)
     assert about["note"] == "Item vectors from v.npy; 1 of 4 items are not in it."
 
 
