@@ -120,11 +120,8 @@ def _joined(items: Items, events: Histories | None, progress: Progress | None) -
     # Weighed so that the cosine of two items is the mean of their two cosines.
     weights = np.sqrt([1 - COOCCURRENCE_SHARE, COOCCURRENCE_SHARE]).astype(np.float32)
     vectors = np.concatenate([weights[0] * text, weights[1] * together], axis=1)
-    return vectors, {
-        **about,
-        "text_scale": float(weights[0]),
-        "note": f"{about['note']} {other['note']} Both side by side.",
-    }
+    changed = {"encoder": about["encoder"] + AND_TOGETHER, "text_scale": float(weights[0])}
+    return vectors, {**about, **changed, "note": f"{about['note']} {other['note']} Both side by side."}
 
 
 def _own(items: Items, path: Path) -> tuple[np.ndarray, dict[str, Any]]:
