@@ -9,7 +9,7 @@ EXTRAS := train,text,demo,serve,report,dev
 BIN := .venv/bin
 CODE := $(wildcard sprintrec tests benchmarks)
 
-.PHONY: install install-bench test lint
+.PHONY: install install-bench demo test lint
 
 install: .venv/installed
 
@@ -31,6 +31,9 @@ install-bench: .venv/installed-bench
 .venv/installed-bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS),bench,spark]'
 	@touch $@
+
+demo: install
+	$(BIN)/sprintrec demo
 
 test: install
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sprintrec.experiment import Bench, best_device
+from sprintrec.experiment import Workbench, best_device
 from sprintrec.gradient_method import GradientMethod, full_precision
 from sprintrec.method import Run
 from sprintrec.methods.sprint import Sprint, centred
@@ -109,7 +109,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
-    bench, device = Bench(Prepared.read(options.prepared)), best_device("auto")
+    bench, device = Workbench(Prepared.read(options.prepared)), best_device("auto")
     torch.backends.cuda.matmul.allow_tf32 = True
     parts: dict[str, dict[str, Tensor]] = {"validation": {}, "test": {}}
     asked = {"validation": bench.split.validation, "test": bench.split.test}

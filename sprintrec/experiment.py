@@ -1,6 +1,7 @@
-"""Recipes and a prepared folder to result rows: fit, evaluate, save; one process, many recipes and seeds.
+"""Recipes and a prepared folder to result rows: fit, evaluate, save; one call, many recipes and seeds.
 
     python -m sprintrec.experiment PREPARED --recipe R [--recipe R2] --seeds 5 --out RUNS
+    torchrun --nproc-per-node 4 -m sprintrec.experiment ...      the same on four GPUs
 
 Imports numpy, torch, safetensors and the standard library only, so a prepared folder trains and is
 measured on any machine that has these. Choices are made with ``--no-test``: such a run never looks at
@@ -27,6 +28,7 @@ from sprintrec.errors import Mistake, WorkFailed
 from sprintrec.evaluation import Measured, beyond_accuracy, evaluate, slices, stopping_score
 from sprintrec.method import Method, Run, Scores
 from sprintrec.prepared import Prepared
+from sprintrec.processes import Processes, joined, own_gpu
 from sprintrec.recipe import Recipe, find_recipe, recipe_names
 from sprintrec.records import Codes, Past, Split
 from sprintrec.rows import write_row, write_trial
@@ -44,7 +46,7 @@ class Result:
     curve: Sequence[Mapping[str, Any]]
 
 
-class Bench:
+class Workbench:
     """A prepared folder, opened once for many runs."""
 
     def __init__(self, prepared: Prepared) -> None:
@@ -62,6 +64,11 @@ class Bench:
     def fitted(self, recipe: Recipe, run: Run) -> Method:
         """The recipe's method, fitted on the training part and stopped on validation."""
         method = recipe.new_method()
+        if method.uses_codes and recipe.codes is None:
+            known = ", ".join(self.prepared.code_names()) or "none yet, 'sprintrec codes' makes them"
+            raise Mistake(
+                f"recipe '{recipe.name}' names no code table: add --set codes=NAME ({self.prepared.folder} has {known})"
+            )
         return method.fit(self.past(method, recipe), self._validation(recipe), run)
 
     def past(self, method: Method, recipe: Recipe) -> Past:
@@ -78,7 +85,8 @@ class Bench:
 
         started = time.monotonic()
         method = self.fitted(recipe, _with(run, on_epoch=keep))
-        fitted = time.monotonic()
+        # A run that was gone on with counts the seconds of all its parts.
+        seconds = curve[-1]["seconds"] if curve else time.monotonic() - started
         code_level = codes if method.uses_codes else None
         validation = evaluate(method, self.split.validation, code_level)
         measured = evaluate(method, self.split.test, code_level) if test else validation
@@ -86,7 +94,7 @@ class Bench:
             **self._identity(recipe, run, codes),
             "validation": validation.summaries(),
             "seconds": {
-                "train": round(fitted - started, 3),
+                "train": round(seconds, 3),
                 "epochs": len(curve),
                 "best_epoch": curve[-1]["best_epoch"] if curve else None,
                 "evaluate": round(measured.seconds, 3),
@@ -110,6 +118,8 @@ class Bench:
         codes = self.codes(recipe.codes)
         training = getattr(recipe.settings, "training", None)
         stop_on = training.stop_on if training is not None else "item"
+        if stop_on == "code" and codes is None:
+            raise Mistake(f"recipe '{recipe.name}' stops on the code level without a code table: add --set codes=NAME")
         return lambda method: stopping_score(method, self.split.validation, stop_on, codes)
 
     def _identity(self, recipe: Recipe, run: Run, codes: Codes | None) -> dict[str, Any]:
@@ -140,6 +150,7 @@ def machine_description(device: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
         "device": device,
+        "processes": Processes.here().count,
     }
     if device.startswith("cuda"):
         described["device"] = torch.cuda.get_device_name(device)
@@ -147,36 +158,44 @@ def machine_description(device: str) -> dict[str, Any]:
 
 
 def best_device(asked: str) -> str:
-    """``auto`` is the GPU where there is one."""
-    if asked == "auto":
-        return "cuda:0" if torch.cuda.is_available() else "cpu"
-    if asked.startswith("cuda") and not torch.cuda.is_available():
+    """``auto`` is the GPU where there is one; of several processes each takes its own."""
+    there = torch.cuda.device_count()
+    if asked == "cpu" or (asked == "auto" and not there):
+        return "cpu"
+    if not re.fullmatch(r"auto|cuda(:\d+)?", asked):
+        raise Mistake(f"unknown device '{asked}': known are cpu, cuda, cuda:1 and so on, and auto")
+    if not there:
         raise Mistake("there is no GPU that torch can use: leave out --device, or say --device cpu")
-    return "cuda:0" if asked == "cuda" else asked
+    device = asked if ":" in asked else own_gpu()
+    if int(device.partition(":")[2]) >= there:
+        raise Mistake(f"there is no GPU '{device}': torch sees {there}, counted from cuda:0")
+    return device
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        run_all(options)
+        with joined() as processes:
+            run_all(options, processes)
     except Mistake as mistake:
         print(f"error: {mistake}", file=sys.stderr)
         return 2
-    except WorkFailed as failure:
+    except (WorkFailed, OSError) as failure:
         print(f"error: {failure}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("interrupted; finished runs are kept, and the same command goes on", file=sys.stderr)
+        goes_on = "the same command goes on" if options.resume else "with --resume a run can be gone on with"
+        print(f"interrupted; finished runs are kept, and {goes_on}", file=sys.stderr)
         return 130
     return 0
 
 
-def run_all(options: argparse.Namespace) -> None:
-    bench, device, out = Bench(Prepared.read(options.prepared)), best_device(options.device), Path(options.out)
+def run_all(options: argparse.Namespace, processes: Processes) -> None:
+    bench, device, out = Workbench(Prepared.read(options.prepared)), best_device(options.device), Path(options.out)
     if device.startswith("cuda"):
         # Training tolerates the 10-bit mantissa of the tensor cores; scoring asks for full precision again.
         torch.backends.cuda.matmul.allow_tf32 = True
-    changes = dict(_change(text) for text in options.set)
+    changes = dict(change(text) for text in options.set)
     recipes = [find_recipe(name, changes) for name in options.recipe]
     for recipe in recipes:
         for seed in range(options.first_seed, options.first_seed + options.seeds):
@@ -187,9 +206,12 @@ def run_all(options: argparse.Namespace) -> None:
                 precision=options.precision,
                 checkpoints=_run_folder(out, bench, recipe, seed) if options.resume else None,
                 time_limit=options.time_limit,
-                on_epoch=lambda record, label=label: _say(label, record),  # type: ignore[misc]
             )
-            result = bench.run(recipe, run, test=not options.no_test)
+            if not processes.is_first:
+                bench.fitted(recipe, run)  # the first measures, tells and writes
+                continue
+            told = _with(run, on_epoch=lambda record, label=label: _say(label, record))
+            result = bench.run(recipe, told, test=not options.no_test)
             path = _keep(out, result, options.no_test)
             print(json.dumps({"row": str(path), **_headline(result.row)}), flush=True)
 
@@ -217,12 +239,12 @@ def _say(label: str, record: Mapping[str, Any]) -> None:
     print(f"{label}: epoch {record['epoch']} loss {record['loss']:.4f} {told} ({seconds})", file=sys.stderr, flush=True)
 
 
-def _run_folder(out: Path, bench: Bench, recipe: Recipe, seed: int) -> Path:
+def _run_folder(out: Path, bench: Workbench, recipe: Recipe, seed: int) -> Path:
     name = re.sub(r"[^\w.=+,-]", "_", f"{bench.prepared.name}-{recipe.name}-{seed}")
     return out / "checkpoints" / name
 
 
-def _change(text: str) -> tuple[str, Any]:
+def change(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
         raise Mistake(f"--set wants NAME=VALUE, not '{text}'")

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 
 
 def cores() -> int:
@@ -19,6 +20,14 @@ def memory_bytes() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
+
+
+def peak_memory_bytes() -> int:
+    """The most memory this process has held so far."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # Linux counts kilobytes
 
 
 def processor() -> str:

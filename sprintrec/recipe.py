@@ -50,7 +50,8 @@ def with_changes(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     rest = {key: value for key, value in changes.items() if key != "codes"}
     codes = changes.get("codes", recipe.codes)
     settings = setting_files.changed(recipe.settings, rest)
-    shown = [f"{key.rsplit('.', 1)[-1]}={_word(value)}" for key, value in sorted(changes.items())]
+    named = {setting_files.short_name(recipe.settings, key): value for key, value in changes.items()}
+    shown = [f"{name}={_word(value)}" for name, value in sorted(named.items())]
     return Recipe("+".join([recipe.name, *shown]), recipe.method, settings, codes)
 
 

@@ -52,6 +52,14 @@ def changed(settings: S, changes: Mapping[str, Any]) -> S:
     return read(type(settings), plain)
 
 
+def short_name(settings: Any, key: str) -> str:
+    """The last part of a setting's path where no other setting ends alike, else the whole path."""
+    paths = list(_paths(to_mapping(settings)))
+    whole = key if key in paths else next((path for path in paths if path.endswith(f".{key}")), key)
+    last = whole.rsplit(".", 1)[-1]
+    return last if sum(path.rsplit(".", 1)[-1] == last for path in paths) == 1 else whole
+
+
 def parsed(text: str) -> Any:
     """A value typed on a command line: a number, true, false, none, a comma list, or the word itself."""
     words = {"true": True, "false": False, "none": None}
