@@ -110,6 +110,7 @@ def write(
 ) -> Prepared:
     """Write a prepared folder whole or not at all; ``about`` joins meta.json (texts, source, options)."""
     events, items = log.events, log.items
+    refuse_to_replace(Path(folder), "meta.json")
     with replaced(Path(folder)) as draft:
         arrays: dict[str, np.ndarray | None] = {
             "sequences": np.ascontiguousarray(events.items, np.int32),
@@ -144,9 +145,9 @@ def write(
 def data_hash(log: Log, protocol: str) -> str:
     """What tells one log under one protocol from another: its events and the ids of its items."""
     events = log.events
-    arrays = [np.ascontiguousarray(events.items, np.int32), np.ascontiguousarray(events.offsets, np.int64)]
-    arrays += [array for array in (events.times, events.targets) if array is not None]
-    return content_hash(protocol, *arrays, *log.items.ids)
+    optional = [array for array in (events.times, events.targets) if array is not None]
+    items, offsets = np.ascontiguousarray(events.items, np.int32), np.ascontiguousarray(events.offsets, np.int64)
+    return content_hash(protocol, items, offsets, *optional, *log.items.ids)
 
 
 def write_codes(prepared: Prepared, codes: Codes, quality: Mapping[str, Any]) -> None:
@@ -177,6 +178,14 @@ def read_codes(folder: Path) -> Codes:
         for path in sorted(folder.glob("tokenizer.*.npy"))
     }
     return Codes(about["name"], table, tuple(about["sizes"]), tokenizer)
+
+
+def refuse_to_replace(folder: Path, mark: str) -> None:
+    """A typing error in a path must delete nothing: what may be replaced is empty, or holds the file ``mark``."""
+    if folder.exists() and not folder.is_dir():
+        raise Mistake(f"{folder} is a file: name a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / mark).is_file():
+        raise Mistake(f"{folder} holds other files and no {mark}: name a new folder, so that nothing of yours is lost")
 
 
 @contextmanager

@@ -214,8 +214,15 @@ def test_a_link_goes_on_pointing_to_the_folder(folder: Path, tmp_path: Path) -> 
 
 def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
-    with pytest.raises(OSError, match="Not a directory"):
+    with pytest.raises(Mistake, match="notes is a file: name a folder"):
         write(tmp_path / "notes", log(), "toys", "last-out")
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
+def test_a_folder_of_something_else_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(Mistake, match=r"holds other files and no meta.json"):
+        write(tmp_path, log(), "toys", "last-out")
     assert (tmp_path / "notes").read_text() == "mine"
 
 
