@@ -16,6 +16,8 @@ WIDTH, HEIGHT = 220, 132
 LEFT, RIGHT, TOP, BOTTOM = 34, 8, 8, 18  # what axes and their labels take of a panel
 STRIP = 26
 
+Point = tuple[float, float]
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -45,10 +47,10 @@ class Mark:
 class Line:
     """One run of points of a panel; bars are intervals around them, the dot stands on one of them."""
 
-    points: Sequence[tuple[float, float]]
+    points: Sequence[Point]
     accent: bool = False
     bars: Sequence[tuple[float, float]] = ()
-    dot: tuple[float, float] | None = None
+    dot: Point | None = None
 
 
 def axis_to(largest: float, most_ticks: int = 5) -> Axis:
@@ -128,7 +130,7 @@ def _y_tick(tick: float, y: Axis) -> Markup:
 
 
 def _x_tick(place: float, text: str, x_end: float) -> Markup:
-    return tag("text", text, x=_x(place, x_end), y=HEIGHT - 5, text_anchor="middle")
+    return tag("text", text, x=_x(place, x_end), y=HEIGHT - 5, text_anchor="middle", class_="small")
 
 
 def _line(line: Line, y: Axis, x_end: float) -> Markup:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from sprintrec.report import behaviour, conditions, results
+from sprintrec.report import behaviour, conditions, learning, results
 from sprintrec.report.about import ReportInput
 from sprintrec.report.board import HEADLINE_METRIC, Board
 from sprintrec.report.document import Markup, tag
@@ -66,7 +66,7 @@ def _article(one: Judged, about: ReportInput) -> Iterator[Markup]:
     yield from results.seeds(board)
     yield from results.in_print(board)
     yield from behaviour.slices(board)
-    yield from behaviour.learning(board)
+    yield from learning.learning(board)
     yield from behaviour.beyond_accuracy(board)
     yield from behaviour.codes(board)
     yield from behaviour.cases(board)

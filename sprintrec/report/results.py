@@ -23,12 +23,22 @@ from sprintrec.report.words import (
 )
 
 
-def name_of(entry: Entry) -> Markup:
-    """The method, beneath it the recipe where that says more."""
+def name_of(entry: Entry, *more: str) -> Markup:
+    """The method, beneath it the recipe where that says more, and how many seeds where there are several."""
     method, recipe = entry.row["method"], entry.row["recipe"]
     under: list[object] = [together(recipe.split("+"), Markup("<wbr>+"))] if recipe != method else []
     under += [f"{entry.seeds} seeds"] if entry.seeds > 1 else []
-    return together([method, *(tag("small", line) for line in under)])
+    beneath = together([*under, *more], Markup(" · "))
+    return together([method, tag("small", beneath)]) if beneath else together([method])
+
+
+def named_panel(entry: Entry, drawn: Markup) -> Markup:
+    return tag("div", tag("p", name_of(entry)), drawn)
+
+
+def panels(caption: str, parts: Sequence[Markup]) -> Markup:
+    """Small charts side by side."""
+    return tag("figure", tag("figcaption", caption), tag("div", *parts, class_="panels"))
 
 
 def results(board: Board) -> Iterator[Markup]:
@@ -82,20 +92,19 @@ def level_table(board: Board, level: str) -> Markup:
     """All metrics shown, with intervals, of everything measured at a level."""
     entries = board.ranked(level)
     best = {metric: max(entry.figure(level, metric).mean for entry in entries) for metric in METRICS_SHOWN}
-    with_codes = level == "code"
 
     def row(entry: Entry) -> list[object]:
         figures = [(metric, entry.figure(level, metric)) for metric in METRICS_SHOWN]
+        distinct = [f"{entry.row['codes']['distinct']:,} codes"] if level == "code" else []
         return [
-            name_of(entry),
-            *([f"{entry.row['codes']['distinct']:,}"] if with_codes else []),
+            name_of(entry, *distinct),
             *(
-                number(found.mean, figure(found.mean), _ends(found.interval), found.mean == best[metric])
+                number(found.mean, figure(found.mean), interval_of(found.interval), found.mean == best[metric])
                 for metric, found in figures
             ),
         ]
 
-    heads = [Head("Method", text=True), *([Head("Codes")] if with_codes else [])]
+    heads = [Head("Method", text=True)]
     heads += [Head(METRIC_NAMES[metric], class_="gap" if metric.startswith("recall") else None) for metric in best]
     return table(LEVEL_TITLES[level], [heads], [row(entry) for entry in entries], _level_note(board, level))
 
@@ -111,7 +120,8 @@ def _level_note(board: Board, level: str) -> str | None:
     )
 
 
-def _ends(interval: tuple[float, float] | None) -> str:
+def interval_of(interval: tuple[float, float] | None) -> str:
+    """As it stands beneath its figure."""
     return "" if interval is None else f"{figure(interval[0])}–{figure(interval[1])}"
 
 
@@ -154,9 +164,9 @@ def seeds(board: Board) -> Iterator[Markup]:
     if not several:
         return
     metrics = ("ndcg@10", "recall@10")
-    heads = [Head("Method", text=True), Head("Seeds")]
+    heads = [Head("Method", text=True)]
     heads += [Head(f"{METRIC_NAMES[metric]} {what}") for metric in metrics for what in ("mean", "± deviation", "range")]
-    rows = [[name_of(entry), str(entry.seeds), *_spread_cells(entry, board.headline, metrics)] for entry in several]
+    rows = [[name_of(entry), *_spread_cells(entry, board.headline, metrics)] for entry in several]
     note = (
         "The same recipe begun from other random numbers. Seeds tell how steady training is, not how sure a "
         "figure is: five seeds are not five times the users."

@@ -94,7 +94,7 @@ def test_every_level_shows_the_rows_figures(three: list[SavedRow], tmp_path: Pat
         shown = [run for run in three if run.row[level]]
         assert len(page.tables[title]) == len(shown) + 1
         for run in shown:
-            name = {"sprint": "sprintdemo"}.get(run.row["method"], run.row["method"])
+            name = run.row["method"] + ("demo" if run.row["codes"] else "") + (" · 24 codes" if level == "code" else "")
             cells = page.row(title, name)[-len(METRICS_SHOWN) :]
             for metric, (text, values) in zip(METRICS_SHOWN, cells, strict=True):
                 value = run.row[level][metric]
@@ -105,9 +105,9 @@ def test_every_level_shows_the_rows_figures(three: list[SavedRow], tmp_path: Pat
 
 def test_distinct_codes_stand_beside_figures_per_code(three: list[SavedRow], tmp_path: Path) -> None:
     page = read(tmp_path, three)
-    assert page.row(LEVEL_TITLES["code"], "sprintdemo")[1][0] == "24"
+    assert page.row(LEVEL_TITLES["code"], "sprintdemo · 24 codes")
     assert "paper: 24 codes for 30 items" in page.text
-    assert page.row("Code tables", "paper")[1][0] == "24 of 30"
+    assert [text for text, _ in page.row("Code tables", "paper")] == ["paper", "30", "24"]
 
 
 def test_the_dot_plot_is_a_table_too(three: list[SavedRow], tmp_path: Path) -> None:
@@ -135,10 +135,21 @@ def test_slices_have_counts_and_intervals(three: list[SavedRow], tmp_path: Path)
     assert page.row("By history length", "popular")[2] == ("0.50000.4038–0.5962N 0.3750", [0.5])
 
 
+def test_an_entry_that_was_cut_otherwise_is_left_out(three: list[SavedRow], made: Made, tmp_path: Path) -> None:
+    other = {"history length": {"3+": three[0].row["slices"]["history length"]["20+"]}}
+    page = read(tmp_path, [*three, made("ease", slices=other), made("ease", seed=1)])
+    assert len(page.tables["By history length"]) == 1 + 3
+
+
+def test_seeds_cut_in_two_ways_have_no_slices(made: Made, tmp_path: Path) -> None:
+    page = read(tmp_path, [made(), made(seed=1, slices={"history length": {}})])
+    assert "By history length" not in page.tables
+
+
 def test_learning_curves_have_a_panel_and_a_table(three: list[SavedRow], tmp_path: Path) -> None:
     page = read(tmp_path, three)
     labels = [value for key, value in page.attributes if key == "aria-label"]
-    assert "Validation N@10 of sprint by epoch: best 0.6000 in epoch 60" in labels
+    assert "Validation N@10 of sprint by epoch: 0.6000 in epoch 60, which was kept" in labels
     assert "Loss of sasrec by epoch: from 9.00 to 6.00" in labels
     _, heads, *rows = page.tables["Learning curves, every 3 epochs"]
     assert len(heads) == 5
@@ -148,26 +159,32 @@ def test_learning_curves_have_a_panel_and_a_table(three: list[SavedRow], tmp_pat
     assert rows[-1][0][0] == "60"
 
 
-def test_published_figures_stand_beneath_ours(three: list[SavedRow], tmp_path: Path) -> None:
-    page = read(tmp_path, three)
+def test_the_epoch_kept_is_the_rows_not_the_highest(made: Made, tmp_path: Path) -> None:
+    run = made("sasrec", epochs=3)
+    run = SavedRow({**run.row, "seconds": {**run.row["seconds"], "best_epoch": 1}}, run.ranks, run.curve)
+    labels = [value for key, value in read(tmp_path, [run]).attributes if key == "aria-label"]
+    assert "Validation N@10 of sasrec by epoch: 0.0200 in epoch 2, which was kept" in labels
+
+
+def test_published_figures_stand_beneath_ours(three: list[SavedRow], made: Made, tmp_path: Path) -> None:
+    page = read(tmp_path, [*three, made("bsarec")])
     row = page.row("Ours and published", "sasrec")
     ours = three[1].row["item"]["ndcg@10"]
     heads = [text for text, _ in page.tables["Ours and published"][0]]
     assert row[heads.index("N@10")] == (f"{ours:.4f}0.0318 · +{100 * ours / 0.0318 - 100:.0f} %", [ours])
     assert row[1][0] == "per item"
+    assert row[heads.index("N@20")] == ("–", [])
     assert page.row("Ours and published", "sprintdemo")[1][0] == "per code"
 
 
 def test_seeds_are_told_apart(made: Made, hits: Any, tmp_path: Path) -> None:
     runs = [made("sprint", hits(100 + 20 * seed), seed=seed, epochs=2) for seed in (0, 1)]
     page = read(tmp_path, runs)
-    _, count, mean, deviation, extent, *_ = page.row("Spread over seeds", "sprint2 seeds")
+    _, mean, deviation, extent, *_ = page.row("Spread over seeds", "sprint2 seeds")
     values = [run.row["item"]["ndcg@10"] for run in runs]
-    assert count[0] == "2"
     assert mean[1] == [pytest.approx(sum(values) / 2)]
     assert deviation[1] == [pytest.approx(abs(values[0] - values[1]) / 2**0.5)]
     assert extent[0] == f"{min(values):.4f}–{max(values):.4f}"
-    assert "rows" not in page.sections
     assert page.row("Per seed, on average", "sprint2 seeds")[2] == ("1 min 1 s", [61.4])
 
 
@@ -180,6 +197,7 @@ def test_the_background_is_told(three: list[SavedRow], tmp_path: Path) -> None:
         "distinct": 24,
         "collision_rate": 0.4,
         "dead_tokens": [0, 3],
+        "reconstruction_error": None,
         "entropy_bits": [2.5, 1.25],
         "largest_bucket": {"items": 4, "code": [1, 2], "titles": ["Twin", "Other twin"]},
     }
@@ -205,7 +223,7 @@ def test_the_background_is_told(three: list[SavedRow], tmp_path: Path) -> None:
     ):
         assert said.lower() in page.text.replace("\N{NO-BREAK SPACE}", " ").lower()
     cells = [text for text, _ in page.row("Code tables", "paper")]
-    assert cells == ["paper", "24 of 30", "40.0 %", "4 items", "0, 3", "2.50, 1.25"]
+    assert cells == ["paper", "30", "24", "40.0 %", "4 items", "0, 3", "2.50, 1.25"]
     assert ("class", "hit") in page.attributes
     assert ("class", "warning") in page.attributes
 
