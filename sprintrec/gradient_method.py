@@ -91,8 +91,8 @@ class GradientMethod(Method):
         weights = {name: tensor.cpu().numpy() for name, tensor in self.network.state_dict().items()}
         return {**weights, POPULARITY: self.popularity}
 
-    def restore(self, state: Mapping[str, np.ndarray], past: Past) -> None:
-        self._set_up(past, np.asarray(state[POPULARITY]), "cpu")
+    def restore(self, state: Mapping[str, np.ndarray], past: Past, device: str = "cpu") -> None:
+        self._set_up(past, np.asarray(state[POPULARITY]), device)
         weights = {name: torch.from_numpy(np.array(array)) for name, array in state.items() if name != POPULARITY}
         self.network.load_state_dict(weights)
         self.network.eval()

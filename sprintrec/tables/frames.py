@@ -1,7 +1,8 @@
-"""Tables in memory (pandas, polars, Arrow) as tables to be read, without needing pandas or Arrow."""
+"""Tables in memory (pandas, polars, Arrow) as tables to be read, and back, without needing pandas or Arrow."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -28,6 +29,14 @@ def as_polars(frame: Any, name: str) -> pl.LazyFrame:
     if hasattr(frame, "__arrow_c_stream__"):
         return pl.DataFrame(frame).lazy()
     raise Mistake(f"{name} must be a table of pandas, polars or Arrow, not {type(frame).__name__}")
+
+
+def of_the_same_kind(frame: Any, columns: Mapping[str, Any]) -> Any:
+    """A table of the library that a given one is of; polars where that library makes none from columns."""
+    kind = type(frame)
+    if hasattr(kind, "from_pydict"):
+        return kind.from_pydict(dict(columns))
+    return kind(dict(columns)) if hasattr(kind, "columns") else pl.DataFrame(dict(columns))
 
 
 def _series(name: str, column: Any) -> pl.Series:
