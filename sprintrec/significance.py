@@ -187,16 +187,20 @@ def over_seeds(values: Sequence[float]) -> Spread:
 
 def t_tails(t: float, degrees: int) -> float:
     """P(|T| >= |t|) of Student's t: I_x(degrees / 2, 1 / 2) at x = degrees / (degrees + t^2)."""
-    return _incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
+    whole = degrees + t * t
+    return _incomplete_beta(degrees / 2.0, 0.5, degrees / whole, t * t / whole)
 
 
-def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised I_x(a, b) by its continued fraction, on the side where that converges fast."""
-    if x in (0.0, 1.0):
-        return x
+def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
+    """The regularised I_x(a, b) by its continued fraction, on the side where that converges fast.
+
+    ``rest`` is 1 - x, given because a subtraction would lose a tiny one.
+    """
+    if x == 0.0 or rest == 0.0:
+        return float(rest == 0.0)
     if x > (a + 1.0) / (a + b + 2.0):
-        return 1.0 - _incomplete_beta(b, a, 1.0 - x)
-    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+        return 1.0 - _incomplete_beta(b, a, rest, x)
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest)
     return math.exp(log_front) / (a * _continued_fraction(lambda n: _beta_numerator(a, b, x, n)))
 
 
