@@ -49,6 +49,14 @@ class Wanted:
         return cls(found["kind"], int(found["digits"]), int(found["tokens"]), bool(found["unique"]))
 
 
+def names_of_tables(listed: str) -> list[str]:
+    """Names of tables with commas between them; a Mistake where one names none."""
+    names = [name.strip() for name in listed.split(",") if name.strip()]
+    for name in names:
+        Wanted.named(name)
+    return names
+
+
 def fit_codes(
     kind: str,
     vectors: np.ndarray,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from sprintrec.codes.assign import CHUNK, project, squared_errors
+from sprintrec.codes.assign import CHUNK, project, reconstruct, squared_errors
 from sprintrec.records import Codes
 
 SHOWN_TITLES = 10
@@ -32,6 +33,7 @@ def quality(codes: Codes, vectors: np.ndarray | None = None, titles: Sequence[st
         "items": len(codes.table),
         "digits": len(codes.sizes),
         "tokens": list(codes.sizes),
+        "dimensions": _dimensions(codes),
         "distinct": len(distinct),
         "collision_rate": float((bucket_sizes[code_of] > 1).mean()) if len(code_of) else 0.0,
         "largest_bucket": _largest_bucket(distinct, code_of, bucket_sizes, titles),
@@ -59,6 +61,11 @@ def _entropy(counts: np.ndarray) -> float:
     return float(-(share * np.log2(share)).sum()) + 0.0  # no minus zero
 
 
+def _dimensions(codes: Codes) -> int | None:
+    """Numbers of a point in the tokenizer's space; a small catalogue has fewer than were asked for."""
+    return reconstruct(codes.tokenizer, codes.table[:1]).shape[1] if codes.tokenizer and len(codes.table) else None
+
+
 def _lost_share(codes: Codes, vectors: np.ndarray) -> float | None:
     """None where the table came without a tokenizer, or all points are one."""
     if not codes.tokenizer or not len(codes.table):
@@ -74,6 +81,9 @@ def _lost_share(codes: Codes, vectors: np.ndarray) -> float | None:
 
 def _sentence(report: dict[str, Any]) -> str:
     shape = f"{report['digits']} digits of {'/'.join(map(str, dict.fromkeys(report['tokens'])))} tokens"
+    asked = re.search(r"\dx(\d+)", report["name"])
+    if asked and int(asked[1]) > max(report["tokens"]):
+        shape += f" (not {asked[1]}: so few training items fill no more)"
     if report["distinct"] == report["items"]:
         sharing = f"each of the {report['items']:,} items has a code of its own"
     else:

@@ -32,6 +32,7 @@ def test_reconstruction_error_by_hand() -> None:
     tokenizer = {"levels": np.array([[[0.5, 0], [0, 0.5]]], np.float32)}
     vectors = np.array([[2, 0], [0, 3]], np.float32)
     report = quality(Codes("made", np.array([[0], [1]]), (2,), tokenizer), vectors)
+    assert report["dimensions"] == 2
     # The mean of the points is (0.5, 0.5), from which both lie sqrt(0.5) off: 0.25 / 0.5.
     assert report["reconstruction_error"] == pytest.approx(0.5)
     assert "each of the 2 items has a code of its own" in report["sentence"]
@@ -47,3 +48,8 @@ def test_an_empty_catalogue_has_a_report() -> None:
     report = quality(Codes("made", np.zeros((0, 2), np.int32), (4, 4)))
     assert report["largest_bucket"]["items"] == 0
     json.dumps(report, allow_nan=False)
+
+
+def test_fewer_tokens_than_asked_for_are_said() -> None:
+    sentence = quality(Codes("opq2x256-unique", np.array([[0, 1], [1, 1]]), (8, 8)))["sentence"]
+    assert "2 digits of 8 tokens (not 256: so few training items fill no more)" in sentence
