@@ -14,6 +14,7 @@ import pytest
 from sprintrec.errors import Mistake
 from sprintrec.records import Log
 from sprintrec.tables import ReadOptions, from_frames
+from sprintrec.tables.frames import as_polars, of_the_same_kind
 
 Told = Callable[[Log], dict[str, list[str]]]
 EVENTS = {"user_id": ["ann", "bob", "ann"], "item_id": ["007", "7", "7"], "timestamp": [20, 10, 10]}
@@ -68,3 +69,16 @@ def test_what_is_no_table() -> None:
         from_frames([("ann", 1)])
     with pytest.raises(Mistake, match="no column for the user: found 'a'"):
         from_frames(pl.DataFrame({"a": [1]}))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table, pa.RecordBatch.from_pydict])
+def test_a_table_of_the_same_kind(kind: Callable[[Any], Any]) -> None:
+    frame = kind(EVENTS)
+    made = of_the_same_kind(frame, ITEMS)
+    assert type(made) is type(frame)
+    assert as_polars(made, "items").collect().to_dict(as_series=False) == ITEMS
+
+
+def test_other_kinds_of_arrow_get_polars() -> None:
+    reader = pa.table(EVENTS).to_reader()
+    assert isinstance(of_the_same_kind(reader, ITEMS), pl.DataFrame)
