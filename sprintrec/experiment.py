@@ -69,7 +69,7 @@ class Workbench:
             raise Mistake(
                 f"recipe '{recipe.name}' names no code table: add --set codes=NAME ({self.prepared.folder} has {known})"
             )
-        return method.fit(self.past(method, recipe), self._validation(recipe), run)
+        return method.fit(self.past(method, recipe), self.validation(recipe), run)
 
     def past(self, method: Method, recipe: Recipe) -> Past:
         return self.prepared.past(self.split, recipe.codes if method.uses_codes else None, method.uses_vectors)
@@ -114,7 +114,7 @@ class Workbench:
             }
         return Result(method, row, measured, curve)
 
-    def _validation(self, recipe: Recipe) -> Callable[[Method], Scores]:
+    def validation(self, recipe: Recipe) -> Callable[[Method], Scores]:
         codes = self.codes(recipe.codes)
         training = getattr(recipe.settings, "training", None)
         stop_on = training.stop_on if training is not None else "item"

@@ -49,8 +49,12 @@ def write_row(root: Path, row: Row, ranks: Mapping[str, np.ndarray], curve: Sequ
     return path
 
 
+def trials_path(root: Path, dataset: str, method: str) -> Path:
+    return root / "trials" / f"{dataset}-{method}.jsonl"
+
+
 def write_trial(root: Path, row: Row) -> Path:
-    path = root / "trials" / f"{row['dataset']}-{row['method']}.jsonl"
+    path = trials_path(root, row["dataset"], row["method"])
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", encoding="utf-8") as lines:
         lines.write(json.dumps(dict(row), allow_nan=False) + "\n")

@@ -41,7 +41,6 @@ VERBS = {
         "methods": "List every method and what it can do.",
         "bench": "Measure speed and memory.",
         "reproduce": "Run a published result again and set both side by side.",
-        "experiment": "Train and measure one recipe over several seeds.",
     },
 }
 

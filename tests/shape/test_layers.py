@@ -28,7 +28,7 @@ LAYERS = (
     {"methods", "engine"},
     {"evaluation", "significance"},
     {"experiment", "measuring", "report", "service"},
-    {"recommender"},
+    {"recommender", "tuning"},
     {"build"},
     {"cli"},
     {"__init__", "__main__"},
