@@ -95,7 +95,7 @@ def test_only_the_called_verb_is_imported() -> None:
 def test_every_file_beside_a_verb_is_known() -> None:
     folder = os.path.dirname(sprintrec.cli.__file__)
     files = {name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py")}
-    assert files - set(existing_verbs()) <= {"__init__", "extras", "log_flags", "output"}
+    assert files - set(existing_verbs()) <= {"__init__", "extras", "log_flags", "output", "watching"}
 
 
 def test_python_m_is_the_command() -> None:
