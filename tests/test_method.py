@@ -34,13 +34,28 @@ def top_k_plainly(scores: np.ndarray, k: int, tie_rank: np.ndarray) -> list[list
 
 
 def scores_with_ties(seed: int) -> np.ndarray:
-    """Few distinct values, negative ones, both zeros, infinities and no-numbers among them."""
-    values = np.array([-np.inf, -2.5, -1e-30, -0.0, 0.0, 1e-30, 1.0, 1.0 + 1e-12, 3e38, np.inf, np.nan])
+    """Few distinct values: neighbouring negative floats, both zeros, infinities and no-numbers among them."""
+    values = np.array(
+        [
+            -np.inf,
+            -2.5,
+            np.nextafter(np.float32(-2.5), np.float32(-3)),
+            -1e-30,
+            -0.0,
+            0.0,
+            1e-30,
+            1.0,
+            1.0 + 1e-12,
+            3e38,
+            np.inf,
+            np.nan,
+        ]
+    )
     return np.random.default_rng(seed).choice(values, (20, 17))
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 16, 17, 18, 40])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(8))
 def test_top_k_equals_plain_sorting(k: int, seed: int) -> None:
     scores, tie_rank = scores_with_ties(seed), np.random.default_rng(seed).permutation(17)
     best = top_k(scores, k, tie_rank)

@@ -64,3 +64,16 @@ def test_only_the_most_similar_are_kept_and_ties_go_to_popular_items() -> None:
     assert method.neighbours[0].tolist() == [3, 1]
     assert method.similarities[0].tolist() == pytest.approx([1 / 13, 1 / 13])
     assert not np.any(method.similarities[5])
+
+
+@pytest.mark.parametrize("pairs", ["together", "after"])
+def test_recency_counts_from_each_history_own_end(tiny_past: Past, pairs: Any) -> None:
+    method = ItemKNN(Settings(pairs=pairs, recency=0.5))
+    method.fit(tiny_past)
+    rows = [[3, 4, 5, 9], [7], [], [20, 1, 2, 3, 4, 5, 6, 7]]
+    together = method.recommend(Histories.of(rows), 30)
+    assert together.scores is not None
+    for row, history in enumerate(rows):
+        alone = method.recommend(Histories.of([history]), 30)
+        np.testing.assert_array_equal(together.items[row], alone.items[0])
+        np.testing.assert_array_equal(together.scores[row], alone.scores[0])
