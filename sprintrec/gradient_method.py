@@ -56,10 +56,14 @@ class GradientMethod(Method):
     def item_scores(self, histories: Histories) -> Tensor:
         """Every item's score for every history of a block, (B, I)."""
 
-    def _fit(self, past: Past, validate: Callable[[Method], Scores] | None, run: Run) -> None:
+    def begin(self, past: Past, run: Run) -> None:
+        """The untrained network, as the seed makes it."""
         with torch.random.fork_rng(devices=[run.device] if run.device.startswith("cuda") else []):
             torch.manual_seed(run.seed)
             self._set_up(past, past.popularity(), run.device)
+
+    def _fit(self, past: Past, validate: Callable[[Method], Scores] | None, run: Run) -> None:
+        self.begin(past, run)
         samples, loss = self._task(past)
         check = None if validate is None else lambda: validate(self)
         made_of = self._made_of(past) if run.checkpoints is not None else {}

@@ -28,7 +28,7 @@ LAYERS = (
     {"methods", "engine"},
     {"evaluation", "significance"},
     {"experiment", "measuring", "report", "service"},
-    {"recommender", "tuning"},
+    {"recommender", "tuning", "retire"},
     {"build"},
     {"cli"},
     {"__init__", "__main__"},
