@@ -144,6 +144,10 @@ class Recommender:
     @classmethod
     def load(cls, path: str | Path, device: str = "cpu") -> Recommender:
         """A saved model; a folder that was altered or holds a pickle is refused."""
+        if device != "cpu":
+            from sprintrec.experiment import best_device
+
+            device = best_device(device)
         model = read_model(path)
         try:
             return cls(restored(model, device), model)
@@ -248,11 +252,10 @@ def restored(model: ModelFolder, device: str = "cpu") -> Method:
     eventless = Events(np.zeros(0, np.int32), np.zeros(1, np.int64))
     past = Past(eventless, len(model.items), model.codes, model.vectors)
     if method.trained_by_gradient:
-        from sprintrec.experiment import best_device
         from sprintrec.gradient_method import GradientMethod
 
         assert isinstance(method, GradientMethod)
-        method.restore(model.state, past, best_device(device))
+        method.restore(model.state, past, device)
     else:
         method.restore(model.state, past)
     return method

@@ -343,6 +343,22 @@ def test_two_writers_and_a_reader_never_meet_half_a_model(two_models: list[Path]
         process.communicate()
 
 
+@pytest.mark.parametrize("moment", ["_check", "_parsed"])
+def test_a_model_replaced_while_it_is_read_is_read_again(
+    two_models: list[Path], moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before its files are checked they do not fit the config; after it they are of two models."""
+    read, newer = getattr(model_folder, moment), read_model(two_models[1])
+
+    def replaced_meanwhile(*arguments: Any) -> Any:
+        monkeypatch.setattr(model_folder, moment, read)
+        write_model(two_models[0], newer)
+        return read(*arguments)
+
+    monkeypatch.setattr(model_folder, moment, replaced_meanwhile)
+    assert read_model(two_models[0]).version == newer.version
+
+
 def test_a_full_disk_keeps_the_old_model(folder: Path) -> None:
     before = contents(folder)
     code = """

@@ -213,10 +213,11 @@ def test_training_is_told_of_and_can_be_cut_short(tables: Any) -> None:
         recipe="sasrec",
         settings=settings,
         texts="cooccurrence",
-        time_limit=0.0,
+        time_limit=1e-9,
         say=told.append,
     )
-    assert model.metrics["seconds"]["epochs"] <= 1
+    assert model.metrics["seconds"]["epochs"] == 1
+    assert [sentence[:22] for sentence in told if "poch" in sentence] == ["Epoch 1 of at most 100"]
     assert model.metrics["recipe"].startswith("sasrec+epochs=100+")
 
 
@@ -273,6 +274,14 @@ def test_at_most_two_hundred_examples() -> None:
     examples = examples_of(asked, [str(row) for row in range(500)])
     assert len({one["next"] for one in examples}) == 200
     assert [one["next"] for one in examples] != sorted(one["next"] for one in examples)
+
+
+def test_a_gpu_that_is_not_there_is_said(model: Recommender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    model.save(tmp_path / "model")
+    with pytest.raises(Mistake, match=r"^there is no GPU that torch can use"):
+        Recommender.load(tmp_path / "model", device="cuda")
+    assert Recommender.load(tmp_path / "model", device="auto").recommend([["003"]]) == model.recommend([["003"]])
 
 
 def test_a_model_that_this_version_cannot_take_up_is_refused(model: Recommender, tmp_path: Path) -> None:
