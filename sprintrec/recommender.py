@@ -190,16 +190,18 @@ class Recommender:
         """What people call an item of the catalogue, where its title is known."""
         return str(self.model.items.fields[self._row_of[item]].get("title", ""))
 
-    def recommend(self, histories: Any, k: int = 10, *, exclude_seen: bool = True) -> Any:
+    def recommend(
+        self, histories: Any, k: int = 10, exclude_seen: bool = True, *, options: ReadOptions | None = None
+    ) -> Any:
         """The best k items for every history, without those in the history unless told otherwise.
 
         A list of lists of item ids, oldest first, gives a list of Recommendation. A table with a user and an
-        item column, read as a log is, gives a table of the same kind: user_id, item_id, score, rank.
+        item column, read as a log is (``options``), gives one of the same kind: user_id, item_id, score, rank.
         """
         if is_table(histories):
             from sprintrec.tables.frames import of_the_same_kind
 
-            asked = self.asked(from_frames(histories))
+            asked = self.asked(from_frames(histories, None, options))
             for sentence in warnings_of(asked):
                 warnings.warn(sentence, stacklevel=2)
             blocks = [columns for _, columns in self.lists(asked, k, exclude_seen)]

@@ -146,6 +146,9 @@ def test_the_same_kind_of_table_comes_back(model: Recommender, tables: Any, kind
 def test_the_order_of_a_table_is_its_time(model: Recommender) -> None:
     shuffled = pd.DataFrame({"user": ["u", "u"], "item": ["011", "010"], "time": [200, 100]})
     assert model.recommend(shuffled, k=1)["item_id"].tolist() == ["012"]
+    renamed = shuffled.rename(columns={"item": "what", "time": "item"})
+    options = ReadOptions(item="what", time="item")
+    assert model.recommend(renamed, k=1, options=options)["item_id"].tolist() == ["012"]
 
 
 def test_what_a_table_has_and_the_model_does_not_know_is_a_warning(model: Recommender) -> None:
