@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DATASET = "movielens-small"
 RECIPES = ("demo", "popular", "demo-itemknn", "demo-sasrec")
 PROTOCOLS = ("last-out", "time")
+METRICS = "metrics.json"
 SHOWN_USERS, SHOWN_HISTORY, SHOWN_ITEMS = 3, 5, 5
 NEXT = (
     "sprintrec recommend {out}/model --history 260,1196,1210",
@@ -36,8 +37,9 @@ def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
     from sprintrec.datasets import find_dataset
     from sprintrec.experiment import best_device
     from sprintrec.machine import peak_memory_bytes
-    from sprintrec.prepared import replaced
+    from sprintrec.prepared import refuse_to_replace, replaced
 
+    refuse_to_replace(out, METRICS)
     started = time.monotonic()
     log = find_dataset(DATASET).log()
     for sentence in log.notes:
@@ -53,7 +55,7 @@ def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
         with replaced(out) as draft:
             built.recommender.save(draft / "model")
             (draft / "report.html").write_text(built.report(command="make demo"), encoding="utf-8")
-            (draft / "metrics.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            (draft / METRICS).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         shutil.rmtree(work)
     seconds, memory = time.monotonic() - started, peak_memory_bytes()
     result |= {"out": str(out), "seconds": round(seconds, 1), "peak_memory_bytes": memory}

@@ -66,9 +66,12 @@ def train(
     """From an event log to a measured model: check, prepare, codes, train, evaluate."""
     from sprintrec.build import Plan, build, recipes_named, work_folder
     from sprintrec.experiment import best_device, change
+    from sprintrec.model_folder import CONFIG
+    from sprintrec.prepared import refuse_to_replace
     from sprintrec.preparing import vectors_beside
     from sprintrec.tables import read_log
 
+    refuse_to_replace(out, CONFIG)
     names = [recipe, *(word for word in against.split(",") if word and word != recipe)]
     recipes = recipes_named(names, dict(change(text) for text in changes or []))
     log = read_log(events, items, options)
