@@ -24,7 +24,7 @@ from sprintrec.records import Histories
 NAME = "cooccurrence"
 WINDOW = 5
 DIMENSIONS = 128
-PAIRS = 16_000_000  # distinct pairs kept at most: about 1.5 GB at the peak
+PAIRS = 12_000_000  # distinct pairs kept at most: 1.5 GB at the peak
 EVENTS_AT_ONCE = 1_000_000
 EXTRA_DIRECTIONS, PASSES = 16, 4  # of the randomised search for the main directions
 PRODUCTS_AT_ONCE = 1 << 22
@@ -62,7 +62,8 @@ def pair_counts(
         if len(pairs) > most_pairs:
             kept = _most_frequent(pairs, counts, most_pairs * 3 // 4)
             pairs, counts = pairs[kept], counts[kept]
-    return pairs // item_count, pairs % item_count, counts
+    first, second = np.divmod(pairs, item_count)
+    return first.astype(np.int32), second.astype(np.int32), counts
 
 
 def ppmi(first: np.ndarray, second: np.ndarray, count: np.ndarray, item_count: int) -> np.ndarray:
@@ -79,7 +80,7 @@ class SymmetricMatrix:
         kept = values > 0
         row = np.concatenate([first[kept], second[kept]])
         order = np.argsort(row, kind="stable")
-        self.columns = np.concatenate([second[kept], first[kept]])[order].astype(np.int32)
+        self.columns = np.concatenate([second[kept], first[kept]])[order]
         self.values = np.concatenate([values[kept], values[kept]])[order]
         self.offsets = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=size))])
 
