@@ -41,8 +41,6 @@ def make_unique(codes: Codes, vectors: np.ndarray, progress: Progress | None = N
             f"{' x '.join(map(str, codes.sizes))} = {math.prod(codes.sizes)}; take more digits or more tokens"
         )
     movers, alike = _movers(codes, vectors)
-    if not len(movers):
-        return Codes(codes.name + SUFFIX, codes.table, codes.sizes, codes.tokenizer)
     table = codes.table.copy()
     taken = set(_keys(np.delete(table, movers, axis=0)))
     moves = _free_codes(codes.tokenizer, vectors, movers, alike, taken)
@@ -51,6 +49,15 @@ def make_unique(codes: Codes, vectors: np.ndarray, progress: Progress | None = N
         if progress and (done % 1000 == 0 or done == len(movers)):
             progress(done, len(movers))
     return Codes(codes.name + SUFFIX, table, codes.sizes, codes.tokenizer)
+
+
+def codes_of_new_items(codes: Codes, vectors: np.ndarray) -> np.ndarray:
+    """For items that came later, one after the other, the nearest code that nobody has yet, [new, L]."""
+    if math.prod(codes.sizes) < len(codes.table) + len(vectors):
+        raise Mistake(f"codes '{codes.name}' have no room for {len(vectors)} more items: make codes of more digits")
+    rows = np.arange(len(vectors))
+    found = list(_free_codes(codes.tokenizer, vectors, rows, rows, set(_keys(codes.table))))
+    return np.array(found, np.int32).reshape(len(vectors), codes.table.shape[1])
 
 
 def _movers(codes: Codes, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -81,6 +88,8 @@ def _free_codes(
     tokenizer: Tokenizer, vectors: np.ndarray, movers: np.ndarray, alike: np.ndarray, taken: set[bytes]
 ) -> Iterator[np.ndarray]:
     """For one mover after the other the nearest code nobody has; it is added to ``taken``."""
+    if not len(movers):
+        return
     search = _Search(tokenizer)
     groups = np.split(movers, np.flatnonzero(alike[1:] != alike[:-1]) + 1)
     for start in range(0, len(groups), search.points_at_once):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sprintrec.codes.assign import assign, project, reconstruct
-from sprintrec.codes.unique import make_unique
+from sprintrec.codes.unique import codes_of_new_items, make_unique
 from sprintrec.errors import Mistake
 from sprintrec.records import Codes
 
@@ -107,6 +107,28 @@ def test_a_full_code_space_is_filled_to_the_last() -> None:
     vectors = crowded(16, 4, 2)
     codes = codes_of(tokenizer_of("parts", 2, 4, 4), vectors)
     assert len(np.unique(make_unique(codes, vectors).table, axis=0)) == 16
+
+
+def test_new_items_take_the_nearest_code_nobody_has() -> None:
+    vectors = crowded(100, 12, 30)
+    codes = make_unique(codes_of(tokenizer_of("parts", 3, 8, 12), vectors), vectors)
+    # Where its own code is free an item gets that; an item like a known one gets another.
+    new = np.concatenate([crowded(20, 12, 20, seed=9), vectors[:3]])
+    found = codes_of_new_items(codes, new)
+    known, own = {tuple(code) for code in codes.table.tolist()}, assign(codes.tokenizer, new)
+    assert len({tuple(code) for code in found.tolist()} - known) == 23
+    free = [row for row in range(23) if tuple(own[row].tolist()) not in known]
+    first = {tuple(own[row].tolist()): row for row in reversed(free)}.values()
+    np.testing.assert_array_equal(found[sorted(first)], own[sorted(first)])
+    assert codes_of_new_items(codes, new[:0]).shape == (0, 3)
+
+
+def test_new_items_without_room_are_a_mistake() -> None:
+    vectors = crowded(15, 4, 2)
+    codes = make_unique(codes_of(tokenizer_of("parts", 2, 4, 4), vectors), vectors)
+    assert len(codes_of_new_items(codes, vectors[:1])) == 1
+    with pytest.raises(Mistake, match="no room for 2 more items"):
+        codes_of_new_items(codes, vectors[:2])
 
 
 def test_no_room_is_a_mistake() -> None:
