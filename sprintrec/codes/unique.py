@@ -33,13 +33,7 @@ Progress = Callable[[int, int], None]
 
 def make_unique(codes: Codes, vectors: np.ndarray, progress: Progress | None = None) -> Codes:
     """The same codes with every item on one of its own."""
-    if not codes.tokenizer:
-        raise Mistake(f"codes '{codes.name}' came without a tokenizer, so what is near a code is unknown")
-    if math.prod(codes.sizes) < len(codes.table):
-        raise Mistake(
-            f"{len(codes.table)} items can't each have a code of their own: codes '{codes.name}' has "
-            f"{' x '.join(map(str, codes.sizes))} = {math.prod(codes.sizes)}; take more digits or more tokens"
-        )
+    _check_room(codes, len(codes.table))
     movers, alike = _movers(codes, vectors)
     table = codes.table.copy()
     taken = set(_keys(np.delete(table, movers, axis=0)))
@@ -53,11 +47,20 @@ def make_unique(codes: Codes, vectors: np.ndarray, progress: Progress | None = N
 
 def codes_of_new_items(codes: Codes, vectors: np.ndarray) -> np.ndarray:
     """For items that came later, one after the other, the nearest code that nobody has yet, [new, L]."""
-    if math.prod(codes.sizes) < len(codes.table) + len(vectors):
-        raise Mistake(f"codes '{codes.name}' have no room for {len(vectors)} more items: make codes of more digits")
+    _check_room(codes, len(codes.table) + len(vectors))
     rows = np.arange(len(vectors))
     found = list(_free_codes(codes.tokenizer, vectors, rows, rows, set(_keys(codes.table))))
     return np.array(found, np.int32).reshape(len(vectors), codes.table.shape[1])
+
+
+def _check_room(codes: Codes, items: int) -> None:
+    if not codes.tokenizer:
+        raise Mistake(f"codes '{codes.name}' came without a tokenizer, so what is near a code is unknown")
+    if math.prod(codes.sizes) < items:
+        raise Mistake(
+            f"{items} items can't each have a code of their own: codes '{codes.name}' has "
+            f"{' x '.join(map(str, codes.sizes))} = {math.prod(codes.sizes)}; take more digits or more tokens"
+        )
 
 
 def _movers(codes: Codes, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
