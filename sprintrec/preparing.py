@@ -54,7 +54,8 @@ def add_codes(
     advance: Advance = lambda what, done, total: None,
 ) -> None:
     """Make code tables by their names and add them to a prepared folder."""
-    vectors = np.asarray(made.vectors(), np.float32)
+    vectors = made.vectors()
+    assert vectors is not None, "prepare always writes vectors"
     train_items = np.unique(made.split().train.items)
     items = made.items()
     for name in names:

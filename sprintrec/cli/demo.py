@@ -56,10 +56,10 @@ def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
             built.recommender.save(draft / "model")
             (draft / "report.html").write_text(built.report(command="make demo"), encoding="utf-8")
             (draft / METRICS).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        seconds, memory = time.monotonic() - started, peak_memory_bytes()
+        result |= {"out": str(out), "seconds": round(seconds, 1), "peak_memory_bytes": memory}
+        emit(result, as_json, lambda: _show(built, out))
         shutil.rmtree(work)
-    seconds, memory = time.monotonic() - started, peak_memory_bytes()
-    result |= {"out": str(out), "seconds": round(seconds, 1), "peak_memory_bytes": memory}
-    emit(result, as_json, lambda: _show(built, out))
     note(f"It took {clock(seconds)} and {memory / 1e9:.1f} GB of memory at most.")
 
 
