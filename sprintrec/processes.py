@@ -78,6 +78,10 @@ def joined() -> Iterator[Processes]:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Processes()
         return
+    # torch imports this by itself later on, and then keeps the group as a default argument: its threads would
+    # outlive the interpreter and now and then abort the process.
+    import torch.distributed.nn.functional
+
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     distributed.init_process_group(backend, timeout=PATIENCE)
     try:
