@@ -223,13 +223,35 @@ class SprintNetwork(nn.Module):
         return x_BND[:, -digits:]
 
 
-class SprintPaths(nn.Module):
-    """The code path and, beside it, an id path that knows items by themselves. Each has a loss of its own:
-    mixed into one vector, what ids know drowns what codes know (docs/log.md)."""
+class Followers(nn.Module):
+    """What followed each item in training: the few likeliest followers and how often, counted, not learnt."""
 
-    def __init__(self, codes: SprintNetwork, ids: Encoder | None) -> None:
+    items_IN: Tensor
+    shares_IN: Tensor
+
+    def __init__(self, items_IN: Tensor, shares_IN: Tensor) -> None:
         super().__init__()
-        self.codes, self.ids = codes, ids
+        self.register_buffer("items_IN", items_IN.long())
+        self.register_buffer("shares_IN", shares_IN)
+
+    def forward(self, items_BT: Tensor, known_BT: Tensor, recency: float) -> Tensor:
+        """Per item the sum of its shares among the followers of the history's items, newer ones counting more."""
+        slots = items_BT.shape[1]
+        weight_T = recency ** torch.arange(slots - 1, -1, -1, device=items_BT.device, dtype=self.shares_IN.dtype)
+        added_BTN = self.shares_IN[items_BT] * (known_BT * weight_T)[..., None]
+        sums_BI = added_BTN.new_zeros(len(items_BT), len(self.items_IN))
+        return sums_BI.scatter_add_(1, self.items_IN[items_BT].flatten(1), added_BTN.flatten(1))
+
+
+class SprintPaths(nn.Module):
+    """The code path and, beside it, what else scores items: a path for ids and the followers of items.
+
+    Each path has a loss of its own, or none: mixed into one vector, what ids know drowns what codes know
+    (docs/log.md)."""
+
+    def __init__(self, codes: SprintNetwork, ids: Encoder | None, followers: Followers | None) -> None:
+        super().__init__()
+        self.codes, self.ids, self.followers = codes, ids, followers
 
 
 def text_profile(texts_IV: Tensor, items_BT: Tensor, known_BT: Tensor, decay: float, newest: int) -> Tensor:

@@ -32,6 +32,8 @@ class ScoreSettings:
     """weight of the id path, where there is one"""
     texts: float = 0.0
     """weight of the cosine between an item's text and the texts of the newest items"""
+    transitions: float = 0.0
+    """weight of how often an item followed the newest items in training"""
 
 
 def combined(levels_BC: Mapping[str, Tensor], settings: ScoreSettings) -> Tensor:

@@ -19,7 +19,7 @@ from sprintrec.errors import Mistake
 from sprintrec.recipe import find_recipe
 from sprintrec.records import content_hash
 from sprintrec.rows import Row, read_rows, row_path
-from sprintrec.settings import to_mapping
+from sprintrec.settings import read
 
 CHANGE, RETIRED = "+", "@"
 
@@ -30,10 +30,12 @@ def outdated(row: Row) -> bool:
         return False
     try:
         recipe = find_recipe(row["recipe"])
+        # A setting that came later has its default in an older row: what it does not say, it did not do.
+        settings = read(type(recipe.settings), row["settings"])
     except Mistake:
         return True
     codes = row["codes"]["name"] if row["codes"] else None
-    return (recipe.method, to_mapping(recipe.settings), recipe.codes) != (row["method"], row["settings"], codes)
+    return (recipe.method, recipe.settings, recipe.codes) != (row["method"], settings, codes)
 
 
 def retire(root: Path) -> Iterator[tuple[Path, Path]]:

@@ -40,6 +40,9 @@ def test_what_makes_a_row_outdated() -> None:
     assert not outdated(row())
     assert outdated(row(settings={**row()["settings"], "history": 7}))
     assert outdated(row(codes={"name": "opq4x256"}))
+    assert outdated(row(settings={**row()["settings"], "gone": 7}))
+    without_a_later_one = {key: value for key, value in row()["settings"].items() if key != "recency"}
+    assert not outdated(row(settings=without_a_later_one))
     assert outdated(row(recipe="itemknm"))
     assert not outdated(row(recipe="itemknn+history=7", settings={**row()["settings"], "history": 7}))
 

@@ -3,9 +3,9 @@
 Source: the paper "SPRINT: Single-step Generative Recommendation". Settings of the ``paper-*`` recipes are
 those of its hyper-parameter table; where its published configuration says more, the recipe's comment
 does. Departures, each a setting and off unless a recipe asks for it: the whole catalogue as negatives
-(``objective.negatives``), one code per item (the code table), a path of its own for item ids (``ids``)
-and for texts (``score.texts``), an item's learned vector and text beside its code
-(``network.item_vectors``, ``network.item_texts``), levels added as they are (``score.form``).
+(``objective.negatives``), one code per item (the code table), a path of its own for item ids (``ids``),
+for texts (``score.texts``) and for what followed what (``score.transitions``), an item's learned vector and
+text beside its code (``network.item_vectors``, ``network.item_texts``), levels added as they are (``score.form``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from torch import Tensor
 from sprintrec.encoder import Encoder, EncoderSettings
 from sprintrec.flow import SCHEDULERS, partial_state, sample_times
 from sprintrec.gradient_method import GradientMethod
-from sprintrec.network import CodeTable, NetworkSettings, SprintNetwork, SprintPaths, text_profile
+from sprintrec.methods import itemknn
+from sprintrec.network import CodeTable, Followers, NetworkSettings, SprintNetwork, SprintPaths, text_profile
 from sprintrec.objective import ObjectiveSettings, cosine, dual_level_loss, id_level_loss
 from sprintrec.ranking import ScoreSettings, combined
 from sprintrec.records import Histories, Past
@@ -44,6 +45,8 @@ class Settings:
     ids: EncoderSettings = field(default_factory=lambda: EncoderSettings(layers=0))
     """the path for item ids; without layers there is none"""
     texts: TextSettings = field(default_factory=TextSettings)
+    transitions: itemknn.Settings = field(default_factory=lambda: itemknn.Settings(pairs="after", recency=0.8))
+    """what followed what in training, where ``score.transitions`` has a weight"""
     objective: ObjectiveSettings = field(default_factory=ObjectiveSettings)
     score: ScoreSettings = field(default_factory=ScoreSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
@@ -59,6 +62,8 @@ class Sprint(GradientMethod):
         super().__init__(settings)
         self.uses_vectors = self.settings.network.item_texts or self.settings.score.texts > 0
         self.slots = max(self.settings.network.history, self.settings.ids.history if self.settings.ids.layers else 0)
+        if self.settings.score.transitions:
+            self.slots = max(self.slots, self.settings.transitions.history)
 
     def _build(self, past: Past) -> SprintPaths:
         """Items that have more than their code are candidates themselves; else the distinct codes are."""
@@ -68,7 +73,7 @@ class Sprint(GradientMethod):
         if past.vectors is not None and self.uses_vectors:
             self.texts_IV = torch.from_numpy(centred(past.vectors)).to(self.device)
         candidates, candidate_of_item = codes.distinct()
-        if network.item_vectors or ids.layers or self.uses_vectors:
+        if network.item_vectors or ids.layers or self.uses_vectors or self.settings.score.transitions:
             candidates, candidate_of_item = codes.table, np.arange(past.item_count)
         dense = self.device.type == "cuda" and len(candidates) * max(codes.sizes) * len(codes.sizes) <= DENSE_UP_TO
         self.table = CodeTable(torch.from_numpy(candidates.astype(np.int64)), codes.sizes, dense).to(self.device)
@@ -77,7 +82,17 @@ class Sprint(GradientMethod):
         return SprintPaths(
             SprintNetwork(codes.sizes, network, past.item_count, own_texts),
             Encoder(past.item_count, ids) if ids.layers else None,
+            self._followers(past) if self.settings.score.transitions else None,
         )
+
+    def _followers(self, past: Past) -> Followers:
+        """Counted from the training events; where there are none, the saved model's counts are about to be loaded."""
+        shape = (past.item_count, min(self.settings.transitions.neighbours, past.item_count))
+        if not len(past.events.items):
+            return Followers(torch.zeros(shape), torch.zeros(shape))
+        counted = itemknn.ItemKNN(self.settings.transitions)
+        counted.fit(past)
+        return Followers(torch.from_numpy(counted.neighbours), torch.from_numpy(counted.similarities))
 
     def _task(self, past: Past) -> tuple[int, Loss]:
         found = prefix_targets(past.events, self.settings.objective.first_events)
@@ -130,6 +145,12 @@ class Sprint(GradientMethod):
             texts = self.settings.texts
             profile_BV = text_profile(self.texts_IV, items_BT, known_BT, texts.decay, texts.newest)
             levels["texts"] = cosine(profile_BV, self.texts_IV)
+        if self.network.followers is not None:
+            transitions = self.settings.transitions
+            newest = slice(-transitions.history, None)
+            levels["transitions"] = self.network.followers(
+                items_BT[:, newest], known_BT[:, newest], transitions.recency
+            )
         return levels
 
     def _code_window(self, items_BT: Tensor, known_BT: Tensor) -> tuple[Tensor, Tensor]:
