@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sprintrec.records import Events, Histories
-from sprintrec.windows import Windows, prefix_targets, question_windows, run_targets
+from sprintrec.windows import PIECES, Windows, in_pieces, prefix_targets, question_windows, run_targets
 
 ROWS = st.lists(st.lists(st.integers(0, 9), max_size=7), max_size=6)
 SLOTS = st.integers(1, 5)
@@ -58,6 +58,25 @@ def test_no_history_at_all_has_windows_too() -> None:
     items_BT, known_BT = question_windows(Histories.of([[]]), 3, "cpu")
     assert items_BT.tolist() == [[0, 0, 0]]
     assert not known_BT.any()
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=7), min_size=1, max_size=40))
+def test_pieces_of_like_length_answer_in_the_order_of_the_batch(rows: list[list[int]]) -> None:
+    """No piece reads more slots than its longest row fills, nor fewer than any row of it fills."""
+    items_BT, known_BT = question_windows(Histories.of(rows), 5, "cpu")
+    widths = []
+
+    def ask(piece: torch.Tensor, slots: int) -> tuple[torch.Tensor, ...]:
+        lengths = known_BT[piece].sum(dim=1)
+        assert slots == max(1, int(lengths.max()))
+        widths.append(slots)
+        return (items_BT[piece, -slots:] * known_BT[piece, -slots:]).sum(dim=1), lengths
+
+    sums_B, lengths_B = in_pieces(known_BT, ask)
+    assert sums_B.tolist() == [sum(row[-5:]) for row in rows]
+    assert lengths_B.tolist() == [min(5, len(row)) for row in rows]
+    assert widths == sorted(widths)
+    assert len(widths) <= PIECES
 
 
 @given(ROWS, st.booleans(), st.data())

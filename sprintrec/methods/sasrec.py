@@ -20,7 +20,7 @@ from sprintrec.gradient_method import GradientMethod
 from sprintrec.objective import sampled_rows
 from sprintrec.records import Histories, Past
 from sprintrec.training import Loss, TrainingSettings
-from sprintrec.windows import Windows, prefix_targets, question_windows, run_targets
+from sprintrec.windows import Windows, in_pieces, prefix_targets, question_windows, run_targets
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class SASRec(GradientMethod):
             start_B, end_B = starts[rows_B], ends[rows_B]
             items_BT, known_BT = windows.cut(start_B, end_B, slots)
             table_ID = self.network.item_table()
-            states_BTD = self.network(table_ID, items_BT, known_BT)
+            states_BTD = self._states(table_ID, items_BT, known_BT)
             if not every:
                 return self._loss(states_BTD[:, -1], windows.items[end_B].long(), table_ID[:-1], None)
             targets_BT, _ = windows.cut(start_B, end_B + 1, slots)
@@ -65,6 +65,18 @@ class SASRec(GradientMethod):
             return self._loss(states_BTD.flatten(0, 1), targets_BT.flatten(), table_ID[:-1], taught_BT.flatten())
 
         return len(ends), loss
+
+    def _states(self, table_ID: Tensor, items_BT: Tensor, known_BT: Tensor) -> Tensor:
+        """States of all slots, as the network gives them, without the work on padding where that changes nothing."""
+        # A filter reads padding too, and so does an empty history, having nothing else to attend to.
+        if self.device.type != "cpu" or self.settings.encoder.filter_mix or self.settings.first_events:
+            return self.network(table_ID, items_BT, known_BT)
+
+        def ask(rows: Tensor, slots: int) -> tuple[Tensor]:
+            states_BTD = self.network(table_ID, items_BT[rows, -slots:], known_BT[rows, -slots:])
+            return (F.pad(states_BTD, (0, 0, items_BT.shape[1] - slots, 0)),)
+
+        return in_pieces(known_BT, ask)[0]
 
     def _loss(
         self, states_ND: Tensor, targets_N: Tensor, items_ID: Tensor, taught_N: Tensor | None

@@ -21,12 +21,12 @@ from sprintrec.encoder import Encoder, EncoderSettings
 from sprintrec.flow import SCHEDULERS, partial_state, sample_times
 from sprintrec.gradient_method import GradientMethod
 from sprintrec.methods import itemknn
-from sprintrec.network import CodeTable, Followers, NetworkSettings, SprintNetwork, SprintPaths, text_profile
+from sprintrec.network import Answer, CodeTable, Followers, NetworkSettings, SprintNetwork, SprintPaths, text_profile
 from sprintrec.objective import ObjectiveSettings, cosine, dual_level_loss, id_level_loss
 from sprintrec.ranking import ScoreSettings, combined
 from sprintrec.records import Histories, Past
 from sprintrec.training import Loss, TrainingSettings
-from sprintrec.windows import Windows, prefix_targets, question_windows
+from sprintrec.windows import Windows, in_pieces, prefix_targets, question_windows
 
 DENSE_UP_TO = 400_000_000  # entries of the 0/1 code matrix a GPU may hold
 
@@ -115,7 +115,7 @@ class Sprint(GradientMethod):
             r_B, _ = sample_times(len(target_B), objective.rho, generator, self.device)
             codes_BL = self.table.codes_CL[target_B]
             state_BL, masked_BL = partial_state(codes_BL, r_B, SCHEDULERS["linear"], 0, generator)
-        answer = codes(self.table, *self._code_window(items_BT, known_BT), state_BL, masked_BL, r_B)
+        answer = self._taught(*self._code_window(items_BT, known_BT), state_BL, masked_BL, r_B)
         vectors_CD = codes.code_vectors(self.table) if objective.sid_level else None
         loss = dual_level_loss(answer, vectors_CD, self.table, target_B, objective, masked_BL)
         if ids is None:
@@ -123,6 +123,18 @@ class Sprint(GradientMethod):
         items_ID = ids.item_table()
         state_BD = ids(items_ID, *self._id_window(items_BT, known_BT))[:, -1]
         return loss + id_level_loss(state_BD, items_ID[:-1], item_B, objective)
+
+    def _taught(self, rows_BT: Tensor, known_BT: Tensor, *state: Tensor | None) -> Answer:
+        """The code path's answer to a training batch, without the work on padding where that changes nothing."""
+        codes, network = self.network.codes, self.settings.network
+        if self.device.type != "cpu" or not (network.mask_memory or network.architecture == "decoder-only"):
+            return codes(self.table, rows_BT, known_BT, *state)
+
+        def ask(rows: Tensor, slots: int) -> Answer:
+            its_state = (None if part is None else part[rows] for part in state)
+            return codes(self.table, rows_BT[rows, -slots:], known_BT[rows, -slots:], *its_state)
+
+        return Answer(*in_pieces(known_BT, ask))
 
     def item_scores(self, histories: Histories) -> Tensor:
         # Either every level is scored per item, or none is: candidates are items wherever a path knows items.
