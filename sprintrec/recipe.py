@@ -21,7 +21,7 @@ from sprintrec import settings as setting_files
 from sprintrec.errors import Mistake, nearest
 from sprintrec.method import Method, find_method, method_names
 
-FOLDER = Path(__file__).parent / "recipes"
+FOLDER = Path(__file__).resolve().parent / "recipes"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def find_recipe(name: str, changes: Mapping[str, Any] | None = None) -> Recipe:
 def with_changes(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     """The recipe with other values; ``codes`` is one of them. Its name tells all of them."""
     rest = {key: value for key, value in changes.items() if key != "codes"}
-    codes = changes.get("codes", recipe.codes)
+    codes = str(changes["codes"]) if "codes" in changes else recipe.codes
     settings = setting_files.changed(recipe.settings, rest)
     named = {setting_files.short_name(recipe.settings, key): value for key, value in changes.items()}
     shown = [f"{name}={_word(value)}" for name, value in sorted(named.items())]
@@ -56,11 +56,17 @@ def with_changes(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
 
 
 def _read(name: str) -> Recipe:
-    path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
-    if not path.is_file():
+    path, known = FOLDER / f"{name}.toml", recipe_names() + method_names()
+    if name.endswith(".toml"):
+        path = Path(name)
+        if not path.is_file():
+            raise Mistake(f"there is no file {path}: give a recipe's file or name")
+        if path.stem in known and path.resolve().parent != FOLDER:
+            raise Mistake(f"{path}: '{path.stem}' is the name of a recipe of the package: rename the file")
+    elif not path.is_file():
         if name in method_names():
             return Recipe(name, name, find_method(name).Settings())
-        raise Mistake(f"unknown recipe '{name}': {nearest(name, recipe_names() + method_names())}")
+        raise Mistake(f"unknown recipe '{name}': {nearest(name, known)}")
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -68,6 +74,8 @@ def _read(name: str) -> Recipe:
     if "method" not in content:
         raise Mistake(f'{path} does not say which method it is for: add a line method = "sprint"')
     method, codes = content.pop("method"), content.pop("codes", None)
+    if codes is not None and not isinstance(codes, str):
+        raise Mistake(f"{path}: codes names a code table, it can't be {codes!r}")
     method_class = find_method(method)
     kinds = [field.name for field in dataclasses.fields(method_class.Settings)]
     unknown = [key for key in content if key not in kinds]

@@ -16,7 +16,7 @@ from sprintrec.prepared import Prepared
 
 RECIPES = {
     # The last batch of an epoch has fewer rows than there are processes: 40 runs, 13 at a time.
-    "sasrec": """
+    "tiny-sasrec": """
         method = "sasrec"
         [encoder]
         width = 16
@@ -27,7 +27,7 @@ RECIPES = {
         epochs = 3
         batch = 13
     """,
-    "sprint": """
+    "tiny-sprint": """
         method = "sprint"
         codes = "tiny"
         [network]
