@@ -119,7 +119,8 @@ def test_code_ranks_are_exact_however_many_items_share_a_code(monkeypatch: pytes
 @pytest.mark.parametrize("level", ["item", "item_seen_kept", "code"])
 def test_the_stopping_score_is_that_of_the_full_measurement(level: str) -> None:
     """0.8 N@10 + 0.2 R@10 at the level a recipe stops on, from lists just deep enough for it."""
-    order, codes = list(np.random.default_rng(2).permutation(60)), Codes("tens", np.arange(60)[:, None] // 3, (20,))
+    order = list(np.random.default_rng(2).permutation(60))
+    codes = Codes("uneven", np.repeat(np.arange(20), [1] * 10 + [5] * 10)[:, None], (20,))
     asked = random_questions(40, 60)
     summary = evaluate(Fixed(order), asked, codes).summaries((10,))[level]
     assert summary is not None

@@ -221,15 +221,18 @@ def test_without_validation_the_last_weights_count() -> None:
     assert weights(network) == after(4, replace(SHORT, epochs=4))
 
 
-def test_validation_sees_a_network_that_does_not_drop() -> None:
-    network, seen = Line(), []
+def test_steps_drop_and_validation_does_not() -> None:
+    network = Line()
+    stepped: list[bool] = []
+    validated: list[bool] = []
 
     def validate() -> Scores:
-        seen.append(network.training)
+        validated.append(network.training)
         return {"score": 0.0}
 
-    fit(network=network, validate=validate)
-    assert seen == [False] * 3
+    fit(run=Run(on_step=lambda *_: stepped.append(network.training)), network=network, validate=validate)
+    assert stepped == [True] * 3 * STEPS_PER_EPOCH
+    assert validated == [False] * 3
 
 
 class Clock:

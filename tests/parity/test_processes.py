@@ -54,18 +54,26 @@ from sprintrec.method import Run
 from sprintrec.processes import joined
 from sprintrec.training import Trainer, TrainingSettings
 
+drawn = []
+
 def fit(processes, run):
     torch.manual_seed(0)
     network = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.5), nn.Linear(8, 1))
     x_N3 = torch.randn(30, 3)
+
+    def loss(rows_B):
+        drawn.append(torch.rand(1))
+        return network(x_N3[rows_B]).square().mean(), len(rows_B)
+
     trainer = Trainer(
         network,
         30,
-        lambda rows_B: (network(x_N3[rows_B]).square().mean(), len(rows_B)),
+        loss,
         TrainingSettings(epochs=4, batch=8, rate=0.1),
         run,
         (lambda: {"score": -trainer.progress.loss_sum}) if processes.is_first else lambda: 1 / 0,
     )
+    drawn.clear()
     trainer.fit()
     return torch.cat([parameter.detach().flatten() for parameter in network.parameters()])
 
@@ -79,8 +87,9 @@ with joined() as processes:
         fit(processes, Run(checkpoints=Path(sys.argv[1]), checkpoint_seconds=0.0, on_step=cut))
     except ConnectionError:
         gone_on_with = fit(processes, Run(checkpoints=Path(sys.argv[1])))
-    everywhere = processes.gathered(whole)
+    everywhere, random = processes.gathered(whole), processes.gathered(torch.cat(drawn))
     if processes.is_first:
+        print("numbers of their own" if not torch.isclose(*random).any() else random)
         print("same everywhere" if torch.equal(*everywhere) else everywhere)
         print("same after a stop" if torch.equal(whole, gone_on_with) else (whole, gone_on_with))
 """
@@ -104,7 +113,7 @@ def test_a_run_stopped_and_gone_on_with_ends_like_a_whole_one(tmp_path: Path) ->
     script = tmp_path / "run.py"
     script.write_text(STOPPED_AND_GONE_ON_WITH)
     said = on_two_processes(str(script), str(tmp_path / "kept")).stdout.splitlines()
-    assert said == ["same everywhere", "same after a stop"]
+    assert said == ["numbers of their own", "same everywhere", "same after a stop"]
 
 
 def test_an_experiment_gives_the_same_rows(tiny_prepared: Prepared, tmp_path: Path) -> None:
