@@ -64,3 +64,33 @@ def test_a_damaged_row_is_named(tmp_path: Path) -> None:
 def test_ranks_that_were_not_kept_are_named(tmp_path: Path) -> None:
     with pytest.raises(Mistake, match=r"ranks\.npz is missing"):
         read_ranks(tmp_path, ROW)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_what_is_no_number_is_refused_and_the_row_before_kept(tmp_path: Path, number: float) -> None:
+    write_row(tmp_path, ROW, {"item": np.array([7])}, CURVE)
+    with pytest.raises(ValueError, match="JSON compliant"):
+        write_row(tmp_path, {**ROW, "item": {"ndcg@10": number}}, {"item": np.array([8])})
+    assert read_rows(tmp_path) == [ROW]
+    assert read_ranks(tmp_path, ROW)["item"].tolist() == [7]
+
+
+def test_a_row_made_again_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    write_row(tmp_path, ROW, {"item": np.array([7])}, CURVE)
+    again = {**ROW, "item": {"ndcg@10": 0.2}}
+    write_row(tmp_path, again, {"item": np.array([8])}, CURVE[:1])
+    assert read_rows(tmp_path) == [again]
+    assert read_ranks(tmp_path, again)["item"].tolist() == [8]
+    assert read_curve(tmp_path, again) == CURVE[:1]
+
+
+def test_a_row_that_could_not_be_finished_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks and curve come first, so whoever finds a row finds all of it."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_row(tmp_path, ROW, {"item": np.array([7])})
+    assert read_rows(tmp_path) == []
