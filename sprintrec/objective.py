@@ -41,6 +41,9 @@ class ObjectiveSettings:
     """label smoothing over the candidates of every level"""
     first_events: bool = False
     """ask for every user's first event too, from an empty history"""
+    drawn: int = 0
+    """0 takes every event as a sample of all paths. Else a sample is a run of events: the id path learns from all
+    its places in one pass, the code path from this many events drawn anew: for long histories and little time"""
 
 
 def cosine(user_BD: Tensor, vectors_CD: Tensor) -> Tensor:
@@ -73,12 +76,23 @@ def dual_level_loss(
     return loss
 
 
-def id_level_loss(state_BD: Tensor, items_ID: Tensor, target_B: Tensor, settings: ObjectiveSettings) -> Tensor:
-    """The id path's own loss: cross-entropy of inner products with the items' vectors, over the same candidates."""
+def id_level_loss(
+    state_BD: Tensor,
+    items_ID: Tensor,
+    target_B: Tensor,
+    settings: ObjectiveSettings,
+    taught_B: Tensor | None = None,
+) -> Tensor:
+    """The id path's own loss: cross-entropy of inner products with the items' vectors, over the same candidates.
+
+    ``taught`` marks the rows that count (None: all)."""
+    if taught_B is not None and state_BD.device.type == "cpu":
+        # A captured GPU step needs fixed shapes; a CPU need not score what teaches nothing.
+        state_BD, target_B, taught_B = state_BD[taught_B], target_B[taught_B], None
     scores = state_BD @ items_ID.T
     rows_BS = sampled_rows(target_B, len(items_ID), settings.negatives) if settings.negatives else None
     scores = scores if rows_BS is None else scores.gather(1, rows_BS)
-    return settings.id_weight * _cross_entropy(scores, target_B, rows_BS, settings.smoothing)
+    return settings.id_weight * _cross_entropy(scores, target_B, rows_BS, settings.smoothing, taught_B)
 
 
 def sampled_rows(target_B: Tensor, candidates: int, negatives: int) -> Tensor:
@@ -98,6 +112,11 @@ def _target_tokens(log_p_BLM: Tensor, codes_BL: Tensor) -> Tensor:
     return log_p_BLM.gather(2, codes_BL[..., None]).squeeze(-1).sum(dim=1)
 
 
-def _cross_entropy(scores: Tensor, target_B: Tensor, rows_BS: Tensor | None, smoothing: float) -> Tensor:
+def _cross_entropy(
+    scores: Tensor, target_B: Tensor, rows_BS: Tensor | None, smoothing: float, taught_B: Tensor | None = None
+) -> Tensor:
     place_B = target_B if rows_BS is None else torch.zeros_like(target_B)  # a sampled target stands first
-    return F.cross_entropy(scores, place_B, label_smoothing=smoothing)
+    if taught_B is None:
+        return F.cross_entropy(scores, place_B, label_smoothing=smoothing)
+    loss_B = F.cross_entropy(scores, place_B, reduction="none", label_smoothing=smoothing)
+    return (loss_B * taught_B).sum() / taught_B.sum().clamp(min=1)

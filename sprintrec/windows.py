@@ -26,7 +26,9 @@ class Windows:
     def __init__(self, histories: Histories, device: torch.device | str) -> None:
         # One item more, so that an empty log still has something to point at.
         flat = np.append(np.asarray(histories.items, np.int32), np.int32(0))
+        allowed = histories.may_be_target() if isinstance(histories, Events) else np.ones(len(histories.items), bool)
         self.items = torch.from_numpy(flat).to(device)
+        self.allowed = torch.from_numpy(np.append(allowed, False)).to(device)
 
     def cut(self, starts_B: Tensor, ends_B: Tensor, slots: int) -> tuple[Tensor, Tensor]:
         """The last ``slots`` items of [start, end): items (0 where padded) and which slots hold one."""
@@ -34,6 +36,13 @@ class Windows:
         known_BT = at_BT >= starts_B[:, None]
         items_BT = self.items[at_BT.clamp(min=0)].long()
         return items_BT.masked_fill(~known_BT, 0), known_BT
+
+    def run(self, starts_B: Tensor, ends_B: Tensor, slots: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The window before a run's last target, its known slots, what came next at each, and which of that teaches."""
+        items_BT, known_BT = self.cut(starts_B, ends_B, slots)
+        at_BT = ends_B[:, None] + torch.arange(1 - slots, 1, device=ends_B.device)
+        next_BT = self.items[at_BT.clamp(min=0)].long()
+        return items_BT, known_BT, next_BT, known_BT & self.allowed[at_BT.clamp(min=0)]
 
 
 def question_windows(histories: Histories, slots: int, device: torch.device | str) -> tuple[Tensor, Tensor]:

@@ -50,18 +50,13 @@ class SASRec(GradientMethod):
         found = run_targets(past.events, slots) if every else prefix_targets(past.events, self.settings.first_events)
         starts, ends = (torch.from_numpy(array).to(self.device) for array in found)
         windows = Windows(past.events, self.device)
-        allowed = torch.from_numpy(past.events.may_be_target()).to(self.device)
 
         def loss(rows_B: Tensor) -> tuple[Tensor, Tensor | int]:
-            start_B, end_B = starts[rows_B], ends[rows_B]
-            items_BT, known_BT = windows.cut(start_B, end_B, slots)
+            items_BT, known_BT, targets_BT, taught_BT = windows.run(starts[rows_B], ends[rows_B], slots)
             table_ID = self.network.item_table()
             states_BTD = self._states(table_ID, items_BT, known_BT)
             if not every:
-                return self._loss(states_BTD[:, -1], windows.items[end_B].long(), table_ID[:-1], None)
-            targets_BT, _ = windows.cut(start_B, end_B + 1, slots)
-            at_BT = end_B[:, None] + torch.arange(1 - slots, 1, device=self.device)
-            taught_BT = known_BT & allowed[at_BT.clamp(min=0)]
+                return self._loss(states_BTD[:, -1], targets_BT[:, -1], table_ID[:-1], None)
             return self._loss(states_BTD.flatten(0, 1), targets_BT.flatten(), table_ID[:-1], taught_BT.flatten())
 
         return len(ends), loss

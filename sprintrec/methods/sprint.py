@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from sprintrec.encoder import Encoder, EncoderSettings
+from sprintrec.errors import Mistake
 from sprintrec.flow import SCHEDULERS, partial_state, sample_times
 from sprintrec.gradient_method import GradientMethod
 from sprintrec.methods import itemknn
@@ -26,7 +27,7 @@ from sprintrec.objective import ObjectiveSettings, cosine, dual_level_loss, id_l
 from sprintrec.ranking import ScoreSettings, combined
 from sprintrec.records import Histories, Past
 from sprintrec.training import Loss, TrainingSettings
-from sprintrec.windows import Windows, in_pieces, prefix_targets, question_windows
+from sprintrec.windows import Windows, in_pieces, prefix_targets, question_windows, run_targets
 
 DENSE_UP_TO = 400_000_000  # entries of the 0/1 code matrix a GPU may hold
 
@@ -62,6 +63,10 @@ class Sprint(GradientMethod):
         super().__init__(settings)
         self.uses_vectors = self.settings.network.item_texts or self.settings.score.texts > 0
         self.slots = max(self.settings.network.history, self.settings.ids.history if self.settings.ids.layers else 0)
+        if self.settings.objective.drawn and self.settings.ids.filter_mix:
+            raise Mistake(
+                "ids.filter_mix reads the whole window, so runs would see their future: set objective.drawn to 0"
+            )
         if self.settings.score.transitions:
             self.slots = max(self.slots, self.settings.transitions.history)
 
@@ -95,19 +100,44 @@ class Sprint(GradientMethod):
         return Followers(torch.from_numpy(counted.neighbours), torch.from_numpy(counted.similarities))
 
     def _task(self, past: Past) -> tuple[int, Loss]:
-        found = prefix_targets(past.events, self.settings.objective.first_events)
-        starts, ends = (torch.from_numpy(array).to(self.device) for array in found)
+        objective, ids = self.settings.objective, self.network.ids
         windows = Windows(past.events, self.device)
+        starts, ends = self._on_device(prefix_targets(past.events, objective.first_events))
 
-        def loss(rows_B: Tensor) -> tuple[Tensor, int]:
+        def loss_of_events(rows_B: Tensor) -> tuple[Tensor, int]:
             start_B, end_B = starts[rows_B], ends[rows_B]
-            items_BT, known_BT = windows.cut(start_B, end_B, self.slots)
-            return self._loss(items_BT, known_BT, windows.items[end_B].long()), len(rows_B)
+            window = windows.cut(start_B, end_B, self.slots)
+            item_B = windows.items[end_B].long()
+            loss = self._code_loss(*window, item_B)
+            if ids is not None:
+                items_ID = ids.item_table()
+                state_BD = ids(items_ID, *self._id_window(*window))[:, -1]
+                loss = loss + id_level_loss(state_BD, items_ID[:-1], item_B, objective)
+            return loss, len(rows_B)
 
-        return len(ends), loss
+        if not objective.drawn:
+            return len(ends), loss_of_events
+        slots = self.settings.ids.history
+        run_starts, run_ends = self._on_device(run_targets(past.events, slots))
 
-    def _loss(self, items_BT: Tensor, known_BT: Tensor, item_B: Tensor) -> Tensor:
-        objective, codes, ids = self.settings.objective, self.network.codes, self.network.ids
+        def loss_of_runs(rows_B: Tensor) -> tuple[Tensor, int]:
+            drawn_N = torch.randint(len(ends), (len(rows_B) * objective.drawn,), device=self.device)
+            window = windows.cut(starts[drawn_N], ends[drawn_N], self.settings.network.history)
+            loss = self._code_loss(*window, windows.items[ends[drawn_N]].long())
+            if ids is not None:
+                items_BT, known_BT, next_BT, taught_BT = windows.run(run_starts[rows_B], run_ends[rows_B], slots)
+                items_ID = ids.item_table()
+                states = ids(items_ID, items_BT, known_BT).flatten(0, 1)
+                loss = loss + id_level_loss(states, items_ID[:-1], next_BT.flatten(), objective, taught_BT.flatten())
+            return loss, len(rows_B)
+
+        return len(run_ends), loss_of_runs
+
+    def _on_device(self, arrays: tuple[np.ndarray, ...]) -> tuple[Tensor, ...]:
+        return tuple(torch.from_numpy(array).to(self.device) for array in arrays)
+
+    def _code_loss(self, items_BT: Tensor, known_BT: Tensor, item_B: Tensor) -> Tensor:
+        objective, codes = self.settings.objective, self.network.codes
         target_B = self.candidate_of_item[item_B]
         state_BL = masked_BL = r_B = None
         if objective.rho < 1:
@@ -117,12 +147,7 @@ class Sprint(GradientMethod):
             state_BL, masked_BL = partial_state(codes_BL, r_B, SCHEDULERS["linear"], 0, generator)
         answer = self._taught(*self._code_window(items_BT, known_BT), state_BL, masked_BL, r_B)
         vectors_CD = codes.code_vectors(self.table) if objective.sid_level else None
-        loss = dual_level_loss(answer, vectors_CD, self.table, target_B, objective, masked_BL)
-        if ids is None:
-            return loss
-        items_ID = ids.item_table()
-        state_BD = ids(items_ID, *self._id_window(items_BT, known_BT))[:, -1]
-        return loss + id_level_loss(state_BD, items_ID[:-1], item_B, objective)
+        return dual_level_loss(answer, vectors_CD, self.table, target_B, objective, masked_BL)
 
     def _taught(self, rows_BT: Tensor, known_BT: Tensor, *state: Tensor | None) -> Answer:
         """The code path's answer to a training batch, without the work on padding where that changes nothing."""

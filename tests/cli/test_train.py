@@ -10,6 +10,7 @@ import pytest
 import sprintrec.cli.demo
 from sprintrec.cli import main
 from sprintrec.datasets import Dataset
+from sprintrec.recipe import find_recipe
 from sprintrec.recommender import Recommender
 from sprintrec.records import Log
 
@@ -80,6 +81,12 @@ def test_tune_writes_a_recipe_that_train_takes(
     assert main(search) == 0
     assert "3 trials are there from before" in capsys.readouterr().err
     assert main(["train", str(events), "--out", str(tmp_path / "m"), "--recipe", result["recipe"]]) == 0
+
+
+def test_the_demos_recipes_are_there() -> None:
+    methods = [find_recipe(name).method for name in sprintrec.cli.demo.RECIPES]
+    assert methods[0] == "sprint"
+    assert set(methods) == {"sprint", "popular", "itemknn", "sasrec"}
 
 
 def test_the_demo(
