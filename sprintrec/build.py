@@ -10,7 +10,7 @@ import fcntl
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from sprintrec.audit import audit, sentences
 from sprintrec.errors import Mistake
 from sprintrec.experiment import Result, Workbench
 from sprintrec.method import Run
-from sprintrec.prepared import Prepared
+from sprintrec.prepared import Prepared, data_hash
 from sprintrec.preparing import Advance, Say, prepare, titles
 from sprintrec.recipe import Recipe, find_recipe
 from sprintrec.recommender import Recommender
@@ -27,6 +27,8 @@ from sprintrec.report import Background, Board, Case, ReportInput, SavedRow, boa
 from sprintrec.report.board import HEADLINE_METRIC
 from sprintrec.report.page import page
 from sprintrec.rows import write_row
+
+LOCK = "lock"
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,16 @@ class Built:
     def rows(self) -> list[Mapping[str, Any]]:
         return [result.row for result in self.results]
 
-    def report(self, command: str) -> str:
-        """The report as one HTML page."""
-        return page(self._boards(), ReportInput(command=command, backgrounds=self.backgrounds))
+    def report(self, command: str, cases: bool = True) -> str:
+        """The report as one HTML page; without ``cases`` no user's history is in it."""
+        told = self.backgrounds
+        if not cases:
+            told = {place: replace(background, cases=None) for place, background in told.items()}
+        return page(self._boards(told), ReportInput(command=command, backgrounds=told))
 
     def verdict(self) -> str:
         """What the first protocol's figures allow to say of the methods, in words."""
-        board = self._boards()[0]
+        board = self._boards(self.backgrounds)[0]
         return str(verdict(board, paired_tests(board, board.headline, HEADLINE_METRIC)))
 
     def answers(self, count: int) -> list[Case]:
@@ -92,15 +97,15 @@ class Built:
             for row in range(min(count, len(asked)))
         ]
 
-    def _boards(self) -> list[Board]:
+    def _boards(self, backgrounds: Mapping[tuple[str, str], Background]) -> list[Board]:
         saved = [SavedRow(result.row, result.measured.ranks, result.curve) for result in self.results]
-        return boards(saved, self.backgrounds)
+        return boards(saved, backgrounds)
 
 
 def build(log: Log, work: Path, plan: Plan, watcher: Watcher | None = None) -> Built:
     """Prepare the log under every protocol, then fit and measure every recipe on each."""
     watcher = watcher or Watcher()
-    benches = {protocol: Workbench(_prepared(log, work, plan, protocol, watcher)) for protocol in plan.protocols}
+    benches = {protocol: Workbench(prepared_log(log, work, plan, protocol, watcher)) for protocol in plan.protocols}
     results = [_result(bench, recipe, work, plan, watcher) for bench in benches.values() for recipe in plan.recipes]
     first = {result.row["protocol"]: result for result in reversed(results)}
     backgrounds = {
@@ -113,8 +118,10 @@ def build(log: Log, work: Path, plan: Plan, watcher: Watcher | None = None) -> B
 def work_folder(out: Path) -> Iterator[Path]:
     """The folder beside ``out`` where work is kept until it is done; a second run into it is refused."""
     work = out.with_name(f"{out.name}.work")
+    if work.exists() and not (work / LOCK).is_file():
+        raise Mistake(f"{work} is needed for the work on {out} and is not ours: move it, or give another --out")
     work.mkdir(parents=True, exist_ok=True)
-    with open(work / "lock", "w", encoding="utf-8") as lock:
+    with open(work / LOCK, "w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -122,11 +129,16 @@ def work_folder(out: Path) -> Iterator[Path]:
         yield work
 
 
-def _prepared(log: Log, work: Path, plan: Plan, protocol: str, watcher: Watcher) -> Prepared:
+def prepared_log(log: Log, work: Path, plan: Plan, protocol: str, watcher: Watcher) -> Prepared:
     """The prepared folder of an earlier, stopped run where it holds the same log, else a new one."""
     folder = work / f"prepared-{protocol}"
     codes = sorted({recipe.codes for recipe in plan.recipes if recipe.codes})
-    wanted = {"protocol": protocol, "texts": plan.texts, "codes": codes, "log": log_fingerprint(log)}
+    wanted: dict[str, Any] = {
+        "texts": texts_fingerprint(log, plan.texts),
+        "codes": codes,
+        "log": data_hash(log, protocol),
+    }
+    wanted |= {"name": plan.name, "protocol": protocol, "seed": plan.seed}
     order = work / f"prepared-{protocol}.json"
     if order.is_file() and json.loads(order.read_text(encoding="utf-8")) == wanted and folder.is_dir():
         watcher.say(f"{folder} is there from an earlier run and is gone on with.")
@@ -169,11 +181,10 @@ def _background(log: Log, bench: Workbench, result: Result) -> Background:
     )
 
 
-def log_fingerprint(log: Log) -> str:
-    """What must be equal for a prepared folder to be gone on with."""
-    times = () if log.events.times is None else (log.events.times,)
-    texts = json.dumps([dict(fields) for fields in log.items.fields], ensure_ascii=False, default=str)
-    return content_hash(log.events.items, log.events.offsets, *times, texts, *log.items.ids)
+def texts_fingerprint(log: Log, source: str) -> str:
+    """What item vectors are made of: the items' fields and, where vectors come from a file, its contents."""
+    fields = json.dumps([dict(fields) for fields in log.items.fields], ensure_ascii=False, default=str)
+    return content_hash(source, fields, Path(source).read_bytes() if Path(source).is_file() else b"")
 
 
 def recipes_named(names: Sequence[str], changes: Mapping[str, Any] | None = None) -> list[Recipe]:

@@ -36,6 +36,7 @@ from sprintrec.records import Codes, Items, content_hash
 
 FORMAT = 1
 CONFIG, README = "config.json", "README.md"
+MARK = "written_by"  # the key of config.json that tells a model of ours from other folders with such a file
 STATE, CODES, VECTORS = "model.safetensors", "codes.safetensors", "vectors.safetensors"
 ITEMS, METRICS, EXAMPLES = "items.jsonl.gz", "metrics.json", "examples.jsonl.gz"
 NEEDED, OPTIONAL = {STATE, ITEMS, METRICS, README}, {CODES, VECTORS, EXAMPLES}
@@ -72,7 +73,7 @@ def write_model(folder: str | Path, model: ModelFolder, beside: Mapping[str, str
     ``beside``: texts by file name that appear in the same step and are no part of the model.
     """
     folder = Path(folder)
-    refuse_to_replace(folder, CONFIG)
+    refuse_to_replace(folder, CONFIG, MARK)
     try:
         with replaced(folder) as draft:
             config = _write(draft, model)

@@ -18,6 +18,7 @@ import ctypes
 import gzip
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -110,7 +111,8 @@ def write(
 ) -> Prepared:
     """Write a prepared folder whole or not at all; ``about`` joins meta.json (texts, source, options)."""
     events, items = log.events, log.items
-    refuse_to_replace(Path(folder), "meta.json")
+    refuse_to_replace(Path(folder), "meta.json", "data_hash")
+    checked_name(name)
     with replaced(Path(folder)) as draft:
         arrays: dict[str, np.ndarray | None] = {
             "sequences": np.ascontiguousarray(events.items, np.int32),
@@ -154,7 +156,7 @@ def write_codes(prepared: Prepared, codes: Codes, quality: Mapping[str, Any]) ->
     """Add a code table, with its quality report, to a prepared folder."""
     if len(codes.table) != prepared.item_count:
         raise Mistake(f"the code table has {len(codes.table)} items, {prepared.folder} has {prepared.item_count}")
-    with replaced(prepared.folder / "codes" / codes.name) as draft:
+    with replaced(prepared.folder / "codes" / checked_name(codes.name)) as draft:
         save_codes(draft, codes)
         (draft / "quality.json").write_text(json.dumps(dict(quality), indent=1) + "\n")
 
@@ -180,12 +182,29 @@ def read_codes(folder: Path) -> Codes:
     return Codes(about["name"], table, tuple(about["sizes"]), tokenizer)
 
 
-def refuse_to_replace(folder: Path, mark: str) -> None:
-    """A typing error in a path must delete nothing: what may be replaced is empty, or holds the file ``mark``."""
+def refuse_to_replace(folder: Path, mark: str, key: str) -> None:
+    """A typing error in a path must delete nothing: what may be replaced is empty, or holds our own file ``mark``.
+
+    Names like config.json are common, so the file must also have the ``key`` that only ours has.
+    """
+    folder = folder.resolve()
     if folder.exists() and not folder.is_dir():
         raise Mistake(f"{folder} is a file: name a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / mark).is_file():
-        raise Mistake(f"{folder} holds other files and no {mark}: name a new folder, so that nothing of yours is lost")
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    try:
+        ours = key in json.loads((folder / mark).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        ours = False
+    if not ours:
+        raise Mistake(f"{folder} holds other files and no {mark} of ours: name a new folder, so that nothing is lost")
+
+
+def checked_name(name: str) -> str:
+    """A name that becomes a folder's name: no way out of the folder it belongs to."""
+    if not re.fullmatch(r"\w[\w.+=,-]*", name):
+        raise Mistake(f"'{name}' can't be a name here: take letters, digits and . + = , - _")
+    return name
 
 
 @contextmanager

@@ -276,7 +276,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
 
 def test_other_peoples_files_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("ten years of work")
-    with pytest.raises(Mistake, match=r"holds other files and no config.json: name a new folder"):
+    with pytest.raises(Mistake, match=r"holds other files and no config.json of ours: name a new folder"):
         write_model(tmp_path, fruit())
     with pytest.raises(Mistake, match="is a file"):
         write_model(tmp_path / "thesis.tex", fruit())

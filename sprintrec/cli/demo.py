@@ -39,7 +39,8 @@ def demo(out: Out = Path("runs/demo"), as_json: Json = False) -> None:
     from sprintrec.machine import peak_memory_bytes
     from sprintrec.prepared import refuse_to_replace, replaced
 
-    refuse_to_replace(out, METRICS)
+    out = out.resolve() if out.name in ("", "..") else out
+    refuse_to_replace(out, METRICS, "protocols")
     started = time.monotonic()
     log = find_dataset(DATASET).log()
     for sentence in log.notes:

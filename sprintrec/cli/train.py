@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -65,15 +67,20 @@ def train(
 ) -> None:
     """From an event log to a measured model: check, prepare, codes, train, evaluate."""
     from sprintrec.build import Plan, build, recipes_named, work_folder
+    from sprintrec.codes import names_of_tables
     from sprintrec.experiment import best_device, change
-    from sprintrec.model_folder import CONFIG
+    from sprintrec.model_folder import CONFIG, MARK
     from sprintrec.prepared import refuse_to_replace
     from sprintrec.preparing import vectors_beside
     from sprintrec.tables import read_log
 
-    refuse_to_replace(out, CONFIG)
-    names = [recipe, *(word for word in against.split(",") if word and word != recipe)]
-    recipes = recipes_named(names, dict(change(text) for text in changes or []))
+    out = out.resolve() if out.name in ("", "..") else out
+    refuse_to_replace(out, CONFIG, MARK)
+    names = dict.fromkeys([recipe, *filter(None, against.split(","))])
+    recipes = recipes_named(list(names), dict(change(text) for text in changes or []))
+    for wanted in recipes:
+        if wanted.codes:
+            names_of_tables(wanted.codes)
     log = read_log(events, items, options)
     for sentence in log.notes:
         note(sentence)
@@ -90,7 +97,7 @@ def train(
     with work_folder(out) as work, watched() as watcher:
         try:
             built = build(log, work, plan, watcher)
-            page = built.report(command=f"sprintrec train {events} --out {out}")
+            page = built.report(command=shlex.join(["sprintrec", *sys.argv[1:]]), cases=examples)
             version = built.recommender.save(out, examples=examples, beside={"report.html": page})
         except KeyboardInterrupt:
             note(f"Stopped. What was done is kept in {work}; the same command goes on from there.")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sprintrec.errors import Mistake
 from sprintrec.records import Log
 from sprintrec.tables.arrange import arranged
 from sprintrec.tables.catalogue import Catalogue, read_catalogue
@@ -31,6 +32,8 @@ class Reading:
 
 def read_files(events: Path, items: Path | None, options: ReadOptions) -> Reading:
     """A reading of a file or folder of events and an item list."""
+    if options.rejects is not None and options.rejects.resolve() in {events.resolve(), items and items.resolve()}:
+        raise Mistake(f"--rejects {options.rejects} is what is read: name another file, or it would be lost")
     name = options.format or format_of_events(events)
     format_ = format_called(name)
     tables = format_.events(events, options)
