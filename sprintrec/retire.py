@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sprintrec.errors import Mistake
+from sprintrec.experiment import change
 from sprintrec.recipe import find_recipe
 from sprintrec.records import content_hash
 from sprintrec.rows import Row, read_rows, row_path
@@ -25,11 +26,12 @@ CHANGE, RETIRED = "+", "@"
 
 
 def outdated(row: Row) -> bool:
-    """Whether a row under a bare recipe name is not of the recipe as it stands."""
-    if CHANGE in row["recipe"] or RETIRED in row["recipe"]:
+    """Whether a row is not of the recipe that its name says, as that stands today."""
+    if RETIRED in row["recipe"]:
         return False
+    name, *changes = row["recipe"].split(CHANGE)
     try:
-        recipe = find_recipe(row["recipe"])
+        recipe = find_recipe(name, dict(change(text) for text in changes))
         # A setting that came later has its default in an older row: what it does not say, it did not do.
         settings = read(type(recipe.settings), row["settings"])
     except Mistake:

@@ -22,6 +22,7 @@ from sprintrec.errors import Mistake
 from sprintrec.experiment import Workbench
 from sprintrec.method import Run
 from sprintrec.recipe import FOLDER, Recipe, with_changes
+from sprintrec.records import content_hash
 from sprintrec.rows import trials_path, write_trial
 from sprintrec.settings import changed, to_mapping
 
@@ -64,7 +65,7 @@ class Search:
     def __post_init__(self) -> None:
         for key in self.space:
             changed(self.recipe.settings, {key: drawn(self.space[key], random.Random(0))})  # a wrong key is a Mistake
-        self.trials = [trial for trial, name in _kept(self._path()) if name == self.recipe.name]
+        self.trials = [trial for trial, what in _kept(self._path()) if what == self._what()]
 
     def go(self, count: int, seconds: float | None = None, told: Callable[[Trial], None] = lambda trial: None) -> None:
         """Try until there are ``count`` trials, or the time is over."""
@@ -123,15 +124,20 @@ class Search:
             {
                 "dataset": self.bench.prepared.name,
                 "method": self.recipe.method,
-                "search": self.recipe.name,
+                "search": self._what(),
                 "trial": trial.number,
                 "changes": dict(trial.changes),
                 "scores": list(trial.scores),
                 "given_up": trial.given_up,
                 "seconds": trial.seconds,
-                "data_hash": self.bench.prepared.meta["data_hash"],
             },
         )
+
+    def _what(self) -> dict[str, Any]:
+        """What two searches must have in common for one to go on with the other's trials."""
+        asked = json.dumps([to_mapping(self.recipe.settings), self.recipe.codes, self.space], sort_keys=True)
+        log = self.bench.prepared.meta["data_hash"]
+        return {"recipe": self.recipe.name, "seed": self.run.seed, "data_hash": log, "asked": content_hash(asked)}
 
 
 def space_of(method: str, path: Path | None = None) -> Space:
@@ -167,10 +173,12 @@ def as_toml(recipe: Recipe) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _kept(path: Path) -> list[tuple[Trial, str]]:
+def _kept(path: Path) -> list[tuple[Trial, Mapping[str, Any]]]:
+    """Finished trials and the searches they belong to; a last line that was cut short is no trial."""
     if not path.is_file():
         return []
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    whole = path.read_text(encoding="utf-8").rpartition("\n")[0]
+    lines = [json.loads(line) for line in whole.splitlines()]
     return [
         (Trial(line["trial"], line["changes"], line["scores"], line["given_up"], line["seconds"]), line["search"])
         for line in lines

@@ -45,6 +45,7 @@ def test_what_makes_a_row_outdated() -> None:
     assert not outdated(row(settings=without_a_later_one))
     assert outdated(row(recipe="itemknm"))
     assert not outdated(row(recipe="itemknn+history=7", settings={**row()["settings"], "history": 7}))
+    assert outdated(row(recipe="itemknn+history=7", settings={**row()["settings"], "history": 8}))
 
 
 def test_an_outdated_row_is_renamed_whole(tmp_path: Path) -> None:

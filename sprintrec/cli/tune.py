@@ -9,6 +9,7 @@ import typer
 
 from sprintrec.cli.log_flags import EventsPath, ItemsPath, with_log_flags
 from sprintrec.cli.output import Json, emit, note, table
+from sprintrec.cli.watching import watched
 from sprintrec.tables import ReadOptions, name_of
 
 PANEL = "Searching"
@@ -45,15 +46,28 @@ def tune(
     as_json: Json = False,
 ) -> None:
     """Search for better settings on validation. EVENTS may be a prepared folder. Stopped, it goes on where it was."""
+    from sprintrec.build import Plan, prepared_log
     from sprintrec.experiment import Workbench, best_device
     from sprintrec.method import Run
+    from sprintrec.prepared import Prepared
+    from sprintrec.preparing import vectors_beside
     from sprintrec.recipe import find_recipe
+    from sprintrec.tables import read_log
     from sprintrec.tuning import Search, Trial, as_toml, space_of
 
     chosen = find_recipe(recipe)
     searched = space_of(chosen.method, space)
-    prepared = _prepared(events, items, options, out, protocol, chosen.codes)
     run = Run(best_device(device), seed)
+    if (events / "meta.json").is_file():
+        note(f"Searching on the prepared folder {events}.")
+        prepared = Prepared.read(events)
+    else:
+        log = read_log(events, items, options)
+        for sentence in log.notes:
+            note(sentence)
+        plan = Plan(name_of(events), [chosen], (protocol,), str(vectors_beside(events) or "auto"), seed)
+        with watched() as watcher:
+            prepared = prepared_log(log, out, plan, protocol, watcher)
     search = Search(Workbench(prepared), chosen, searched, out, run)
     if search.trials:
         note(f"{len(search.trials)} trials are there from before.")
@@ -66,7 +80,7 @@ def tune(
         )
 
     search.go(trials, None if time_limit is None else time_limit * 60, tell)
-    best, file = search.best(), out / f"{recipe}-tuned.toml"
+    best, file = search.best(), out / f"{chosen.name}-tuned.toml"
     file.write_text(as_toml(search.best_recipe()), encoding="utf-8")
     result: dict[str, Any] = {
         "recipe": str(file),
@@ -76,28 +90,6 @@ def tune(
         "trials": len(search.trials),
     }
     emit(result, as_json, lambda: _show(result, search.trials))
-
-
-def _prepared(
-    events: Path, items: Path | None, options: ReadOptions, out: Path, protocol: str, codes: str | None
-) -> Any:
-    """The prepared folder that EVENTS is, or the one that an earlier search made, or a new one."""
-    from sprintrec.cli.watching import Screen
-    from sprintrec.prepared import Prepared
-    from sprintrec.preparing import prepare, vectors_beside
-    from sprintrec.tables import read_log
-
-    folder = out / "prepared"
-    for place in (events, folder):
-        if (place / "meta.json").is_file():
-            note(f"Searching on the prepared folder {place}.")
-            return Prepared.read(place)
-    log, screen = read_log(events, items, options), Screen()
-    for sentence in log.notes:
-        note(sentence)
-    texts = str(vectors_beside(events) or "auto")
-    names = [codes] if codes else []
-    return prepare(log, folder, name_of(events), protocol, texts, names, 0, screen.say, screen.advance)
 
 
 def _show(result: dict[str, Any], trials: list[Any]) -> None:
