@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from sprintrec.blocks import BLOCKED, FilterBlock, causal_bias, key_bias, start_normal
+from sprintrec.settings import at_least, divides, shares
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class EncoderSettings:
     """share of the frequency filter against attention; 0 is plain attention"""
     filter_kept: int = 3
     """lowest frequencies the filter keeps"""
+
+    def __post_init__(self) -> None:
+        at_least(self, width=1, layers=0, heads=1, inner=1, history=1, filter_kept=1)
+        shares(self, "dropout", "filter_mix")
+        divides(self, "heads", "width")
 
 
 class Encoder(nn.Module):

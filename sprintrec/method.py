@@ -45,7 +45,7 @@ class Method(ABC):
     Settings: ClassVar[type]  # a frozen dataclass; every field has a default
     uses_codes: ClassVar[bool] = False  # needs Past.codes
     uses_vectors: bool = False  # needs Past.vectors; settings may decide
-    ranks_cold_items: ClassVar[bool] = False  # can rank items that never occur in training
+    ranks_cold_items: bool = False  # settings may decide: can rank items that never occur in training
     trained_by_gradient: ClassVar[bool] = False
 
     def __init__(self, settings: Any = None) -> None:

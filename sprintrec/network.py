@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from sprintrec.blocks import Block, key_bias, start_normal
 from sprintrec.encoder import Encoder
+from sprintrec.settings import at_least, divides, shares
 
 UNUSED = -1e4  # the logit of a token its digit does not have: finite, so a product with 0 stays 0
 
@@ -55,6 +56,11 @@ class NetworkSettings:
     """share of items whose own vector is dropped in a training step"""
     item_texts: bool = False
     """the item's text vector, through one linear map, beside what its code says"""
+
+    def __post_init__(self) -> None:
+        at_least(self, width=1, inner=1, heads=1, encoder_layers=0, decoder_layers=1, history=1)
+        shares(self, "dropout", "item_dropout")
+        divides(self, "heads", "width")
 
 
 class Answer(NamedTuple):

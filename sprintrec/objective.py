@@ -14,7 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from sprintrec.errors import Mistake
 from sprintrec.network import Answer, CodeTable
+from sprintrec.settings import at_least, shares
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,14 @@ class ObjectiveSettings:
     drawn: int = 0
     """0 takes every event as a sample of all paths. Else a sample is a run of events: the id path learns from all
     its places in one pass, the code path from this many events drawn anew: for long histories and little time"""
+
+    def __post_init__(self) -> None:
+        at_least(self, negatives=0, drawn=0)
+        shares(self, "rho", "smoothing")
+        if self.tau <= 0:
+            raise Mistake(f"setting 'tau' must be above 0, not {self.tau:g}")
+        if not (self.token_level or self.sid_level):
+            raise Mistake("settings 'token_level' and 'sid_level' are both off: one of them must score")
 
 
 def cosine(user_BD: Tensor, vectors_CD: Tensor) -> Tensor:

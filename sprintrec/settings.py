@@ -52,6 +52,27 @@ def changed(settings: S, changes: Mapping[str, Any]) -> S:
     return read(type(settings), plain)
 
 
+def at_least(settings: Any, **least: float) -> None:
+    """Refuse settings below what makes sense; for ``__post_init__``."""
+    for name, bound in least.items():
+        if getattr(settings, name) < bound:
+            raise Mistake(f"setting '{name}' must be at least {bound:g}, not {getattr(settings, name):g}")
+
+
+def shares(settings: Any, *names: str) -> None:
+    """Refuse settings that are no share between 0 and 1."""
+    for name in names:
+        if not 0 <= getattr(settings, name) <= 1:
+            raise Mistake(f"setting '{name}' must lie between 0 and 1, not {getattr(settings, name):g}")
+
+
+def divides(settings: Any, part: str, whole: str) -> None:
+    """Refuse a setting that is no multiple of another."""
+    if getattr(settings, whole) % getattr(settings, part):
+        found = f"{getattr(settings, whole)} and {getattr(settings, part)}"
+        raise Mistake(f"setting '{whole}' must be a multiple of '{part}', not {found}")
+
+
 def short_name(settings: Any, key: str) -> str:
     """The last part of a setting's path where no other setting ends alike, else the whole path."""
     paths = list(_paths(to_mapping(settings)))

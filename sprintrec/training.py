@@ -26,6 +26,7 @@ from sprintrec.checkpoints import read_checkpoint, under, write_checkpoint
 from sprintrec.errors import Mistake, WorkFailed
 from sprintrec.method import Run, Scores
 from sprintrec.processes import Processes
+from sprintrec.settings import at_least, shares
 
 StopOn = Literal["item", "item_seen_kept", "code"]
 # The mean loss of the samples in some rows, and the number of answers it is a mean of.
@@ -58,6 +59,12 @@ class TrainingSettings:
     """epochs without a better validation score before stopping"""
     stop_on: StopOn = "item"
     """the level of the validation score 0.8 N@10 + 0.2 R@10"""
+
+    def __post_init__(self) -> None:
+        at_least(self, epochs=1, batch=1, patience=1, decay=0, clip=0)
+        shares(self, "warmup", "beta2")
+        if self.rate <= 0:
+            raise Mistake(f"setting 'rate' must be above 0, not {self.rate:g}")
 
 
 @dataclass
@@ -114,8 +121,12 @@ class Trainer:
         self.saved_at = time.monotonic()
 
     def fit(self) -> Progress:
-        devices = [self.device] if self.device.type == "cuda" else []
-        with torch.random.fork_rng(devices=devices), asked_to_stop(self.run.checkpoints is not None) as asked:
+        on_gpu = self.device.type == "cuda"
+        devices = [self.device] if on_gpu else []
+        # Streams and graphs belong to the current device, whatever device the tensors are on.
+        current: Any = torch.cuda.device(self.device) if on_gpu else nullcontext()
+        stoppable = asked_to_stop(self.run.checkpoints is not None)
+        with current, torch.random.fork_rng(devices=devices), stoppable as asked:
             torch.manual_seed(self.run.seed + SEED_STEP * self.processes.rank)
             self._resume()
             started = time.monotonic() - self.progress.seconds

@@ -64,7 +64,10 @@ def test_what_a_method_does_not_have_is_not_told() -> None:
 
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [({"protocol": "time"}, "after the second is asked once"), ({"texts": {"encoder": None}}, "not from a text encoder")],
+    [
+        ({"protocol": "time"}, "after the second is asked once"),
+        ({"texts": {"encoder": None}}, "not from a text encoder"),
+    ],
 )
 def test_other_models_are_described_as_they_are(changed: dict[str, Any], said: str) -> None:
     assert said in card({**CONFIG, **changed}, ROW, 0)

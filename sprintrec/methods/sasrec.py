@@ -9,13 +9,14 @@ published, one uniform negative per place. Departures: the newest item is always
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from sprintrec.encoder import Encoder, EncoderSettings
+from sprintrec.errors import Mistake
 from sprintrec.gradient_method import GradientMethod
 from sprintrec.objective import sampled_rows
 from sprintrec.records import Histories, Past
@@ -40,6 +41,11 @@ class Settings:
 class SASRec(GradientMethod):
     Settings = Settings
     network: Encoder
+
+    def __init__(self, settings: Any = None) -> None:
+        super().__init__(settings)
+        if self.settings.targets == "all" and self.settings.encoder.filter_mix:
+            raise Mistake('with encoder.filter_mix a place would see its own future: set targets to "last"')
 
     def _build(self, past: Past) -> Encoder:
         return Encoder(past.item_count, self.settings.encoder)

@@ -56,12 +56,13 @@ class Settings:
 class Sprint(GradientMethod):
     Settings = Settings
     uses_codes = True
-    ranks_cold_items = True
+    ranks_cold_items = True  # by their codes and texts, unless a path for ids pushes down what it never met
     network: SprintPaths
 
     def __init__(self, settings: Any = None) -> None:
         super().__init__(settings)
         self.uses_vectors = self.settings.network.item_texts or self.settings.score.texts > 0
+        self.ranks_cold_items = not (self.settings.ids.layers or self.settings.network.item_vectors)
         self.slots = max(self.settings.network.history, self.settings.ids.history if self.settings.ids.layers else 0)
         if self.settings.objective.drawn and self.settings.ids.filter_mix:
             raise Mistake(
