@@ -141,7 +141,7 @@ def prepared_log(log: Log, work: Path, plan: Plan, protocol: str, watcher: Watch
     wanted |= {"name": plan.name, "protocol": protocol, "seed": plan.seed}
     order = work / f"prepared-{protocol}.json"
     if order.is_file() and json.loads(order.read_text(encoding="utf-8")) == wanted and folder.is_dir():
-        watcher.say(f"{folder} is there from an earlier run and is gone on with.")
+        watcher.say(f"The log as an earlier run prepared it ({folder}) is used again.")
         return Prepared.read(folder)
     order.unlink(missing_ok=True)
     watcher.say(f"Preparing the log for the protocol {protocol}.")

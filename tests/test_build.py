@@ -55,7 +55,7 @@ def test_a_prepared_log_is_gone_on_with_only_if_it_is_the_same(tiny_log: Log, tm
         return told[0]
 
     assert first_told(tiny_log).startswith("Preparing")
-    assert "from an earlier run" in first_told(tiny_log)
+    assert "an earlier run prepared" in first_told(tiny_log)
     assert first_told(without_times(tiny_log)).startswith("Preparing")
 
 

@@ -39,7 +39,7 @@ Device = Annotated[str, typer.Option(help="cpu, cuda, or auto.", rich_help_panel
 Seed = Annotated[int, typer.Option(help="Where chance begins.", rich_help_panel=PANEL)]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(help="Minutes of training per recipe; the best so far is kept.", rich_help_panel=PANEL),
+    typer.Option(min=0, help="Minutes of training per recipe; the best so far is kept.", rich_help_panel=PANEL),
 ]
 Examples = Annotated[
     bool, typer.Option("--examples/--no-examples", help="Keep up to 200 histories, without user ids, in the model.")
@@ -54,7 +54,7 @@ def train(
     options: ReadOptions,
     items: ItemsPath = None,
     recipe: RecipeName = "default",
-    against: Against = "popular",
+    against: Against = "popular,itemknn",
     changes: Changes = None,
     protocol: ProtocolName = "last-out",
     texts: Texts = "auto",
@@ -94,7 +94,7 @@ def train(
         device=best_device(device),
         time_limit=None if time_limit is None else time_limit * 60,
     )
-    with work_folder(out) as work, watched() as watcher:
+    with work_folder(out) as work, watched(plan.time_limit) as watcher:
         try:
             built = build(log, work, plan, watcher)
             page = built.report(command=shlex.join(["sprintrec", *sys.argv[1:]]), cases=examples)

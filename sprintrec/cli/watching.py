@@ -21,7 +21,8 @@ PLAIN_EVERY = 10.0  # seconds between two plain progress lines
 class Screen:
     """Lines on stderr: on a terminal the last one is live, elsewhere progress comes every ten seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, time_limit: float | None = None) -> None:
+        self.limit = time_limit if time_limit is not None else float("inf")
         self.live = sys.stderr.isatty()
         self.told_at = 0.0
         self.width = 0
@@ -39,7 +40,8 @@ class Screen:
     def on_step(self, recipe: str, step: int, steps: int, seconds: float) -> None:
         if step == FORETOLD_AT:
             memory = f", about {peak_memory_bytes() / 1e9:.1f} GB of memory"
-            self.say(f"{recipe}: at most {clock(seconds / step * steps)} of training, often much less{memory}.")
+            longest = min(seconds / step * steps, self.limit)
+            self.say(f"{recipe}: at most {clock(longest)} of training, often much less{memory}.")
         self._passing(f"{recipe}: step {step:,} of at most {steps:,}, {clock(seconds)} so far")
 
     def on_epoch(self, recipe: str, record: Mapping[str, Any]) -> None:
@@ -47,6 +49,7 @@ class Screen:
         parts = [f"{recipe}: epoch {record['epoch'] + 1} of at most {record['epochs']}", f"loss {record['loss']:.3f}"]
         parts += [f"validation N@10 {scores['ndcg@10']:.4f}"] if "ndcg@10" in scores else []
         left = record["seconds"] / (record["epoch"] + 1) * (record["epochs"] - record["epoch"] - 1)
+        left = max(0.0, min(left, self.limit - record["seconds"]))
         best = (
             "the best so far" if record["best_epoch"] == record["epoch"] else f"best: epoch {record['best_epoch'] + 1}"
         )
@@ -72,11 +75,11 @@ class Screen:
 
 
 @contextmanager
-def watched() -> Iterator[Watcher]:
-    """A watcher that tells the person at the terminal."""
+def watched(time_limit: float | None = None) -> Iterator[Watcher]:
+    """A watcher that tells the person at the terminal; ``time_limit`` in seconds bounds what it foretells."""
     from sprintrec.build import Watcher
 
-    screen = Screen()
+    screen = Screen(time_limit)
     yield Watcher(screen.say, screen.advance, screen.on_epoch, screen.on_step)
 
 

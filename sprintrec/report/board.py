@@ -112,7 +112,7 @@ def read_saved(*places: str | Path) -> list[SavedRow]:
     for place in map(Path, places):
         root, rows = _rows_below(place)
         if not rows:
-            raise Mistake(f"{place} holds no result rows: name a folder that 'sprintrec experiment --out' filled")
+            raise Mistake(f"{place} holds no result rows: name a folder that 'sprintrec.experiment --out' filled")
         saved += [SavedRow(row, _ranks(root, row), read_curve(root, row)) for row in rows]
     return saved
 

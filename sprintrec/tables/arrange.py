@@ -175,6 +175,12 @@ def _item_notes(log: Log, used: np.ndarray, listed: int, options: ReadOptions) -
         notes.append(f"Listed items without events, left out: {unused:,} of {listed:,}.")
     elif unused:
         notes.append(f"Listed items without events, kept because their text can be ranked: {unused:,} of {listed:,}.")
+    if unlisted and unused == listed:
+        of_log, of_list = log.items.ids[listed], log.items.ids[0]
+        raise Mistake(
+            f"no item of the log is in the item list: the log has '{of_log}', the list '{of_list}'; ids must be "
+            "written alike (007 is not 7), or leave the item list out"
+        )
     if unlisted:
         notes.append(f"Items of the log that are not in the item list, kept without fields: {unlisted:,}.")
     silent = sum(not has_text(fields) for fields in log.items.fields)

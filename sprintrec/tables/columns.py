@@ -111,9 +111,12 @@ def _by_alias(columns: Sequence[str], role: str) -> str | None:
 
 def _missing(source: str, columns: Sequence[str], role: str, flag: str, advice: str) -> Mistake:
     by_name = {plain(column): column for column in columns}
+    # What plainly is something else is no advice: a user column named as the item would train nonsense.
+    spoken_for = {alias for other, aliases in ALIASES.items() if other != role for alias in aliases}
     close = [
         (difflib.SequenceMatcher(None, name, alias).ratio(), column, alias)
         for name, column in by_name.items()
+        if name not in spoken_for
         for alias in ALIASES[role]
     ]
     ratio, column, alias = max(close, default=(0.0, "", ""))

@@ -25,6 +25,7 @@ DELIMITERS = ",\t;|"
 SPELLED_OUT = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 LOOKED_AT = 1000  # rows
 REST = "<rest>"  # column with what follows the last field that the file has a column for
+csv.field_size_limit(1 << 26)  # a long text is for the catalogue to refuse, in words that say so
 UNPAIRED = "has a quotation mark that is not closed"
 
 

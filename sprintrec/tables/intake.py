@@ -75,6 +75,8 @@ def _planned(tables: Sequence[Table], options: ReadOptions) -> tuple[Plan, list[
         if lost:
             raise Mistake(f"{table.source} has no column '{lost[0]}', which {tables[0].source} has")
     sample, _, _ = _run(tables[0], choice.wanted, lambda frame: frame.head(SAMPLE_ROWS))
+    if any(column not in sample.columns for column in choice.wanted):
+        raise Mistake(f"{tables[0].source}: its rows have different numbers of columns: give it a header line")
     check_types(tables[0].source, sample, choice)
     plan = plan_for(tables[0], sample, _type_counts(tables, sample, choice.event_type, options), options)
     return plan, [*(note for table in tables for note in table.notes), *plan.notes]

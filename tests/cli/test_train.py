@@ -38,7 +38,7 @@ def test_two_columns_become_a_model_that_answers(
     assert main(["train", str(events), "--out", str(out), *TINY, "--json"]) == 0
     printed = capsys.readouterr()
     result = json.loads(printed.out)
-    assert [row["method"] for row in result["rows"]] == ["sprint", "popular"]
+    assert [row["method"] for row in result["rows"]] == ["sprint", "popular", "itemknn"]
     assert "vectors come from what is used together" in printed.err
     assert (out / "report.html").is_file()
     assert not out.with_name("model.work").exists(), "work that is done leaves nothing behind"
