@@ -98,18 +98,21 @@ class FilterBlock(nn.Module):
             self.fast = nn.Parameter(torch.randn(width))
             self.filter_norm = nn.LayerNorm(width, eps=1e-12)
 
-    def forward(self, x_BTD: Tensor, bias: Tensor) -> Tensor:
-        mixed = self.attention_norm(x_BTD + self.dropout(self.attention(x_BTD, x_BTD, bias)))
+    def forward(self, x_BTD: Tensor, bias: Tensor, newest: int | None = None) -> Tensor:
+        """All slots, or only the ``newest``: whoever reads no others need not pay for them in the last block."""
+        asked = slice(None) if newest is None else slice(-newest, None)
+        own_BTD = x_BTD[:, asked]
+        mixed = self.attention_norm(own_BTD + self.dropout(self.attention(own_BTD, x_BTD, bias[:, :, asked])))
         if self.mix:
-            filtered = self.filter_norm(x_BTD + self.dropout(self._filter(x_BTD)))
+            filtered = self.filter_norm(own_BTD + self.dropout(self._filter(x_BTD, asked)))
             mixed = self.mix * filtered + (1 - self.mix) * mixed
         return self.inner_norm(mixed + self.dropout(self.inner(mixed)))
 
-    def _filter(self, x_BTD: Tensor) -> Tensor:
+    def _filter(self, x_BTD: Tensor, asked: slice) -> Tensor:
         # A low-pass filter is linear: as a (T x T) matrix it is one product instead of two transforms.
         slow_TT = low_pass(x_BTD.shape[1], self.kept, x_BTD.device, x_BTD.dtype)
-        slow_BTD = slow_TT @ x_BTD
-        return slow_BTD + self.fast.square() * (x_BTD - slow_BTD)
+        slow_BTD = slow_TT[asked] @ x_BTD
+        return slow_BTD + self.fast.square() * (x_BTD[:, asked] - slow_BTD)
 
 
 _LOW_PASS: dict[tuple[int, int, torch.device, torch.dtype], Tensor] = {}

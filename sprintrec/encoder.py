@@ -72,13 +72,13 @@ class Encoder(nn.Module):
             table = torch.cat([table[:-1] + self.text(texts_IV), table[-1:]])
         return table
 
-    def forward(self, table_ID: Tensor, items_BT: Tensor, known_BT: Tensor) -> Tensor:
-        """States of all slots, (B, T, D); slot t has seen slots 0 to t."""
+    def forward(self, table_ID: Tensor, items_BT: Tensor, known_BT: Tensor, newest: int | None = None) -> Tensor:
+        """States of all slots or of the ``newest``, (B, T, D); slot t has seen slots 0 to t."""
         slots = items_BT.shape[1]
         rows_BT = items_BT.masked_fill(~known_BT, len(table_ID) - 1)
         x_BTD = nn.functional.embedding(rows_BT, table_ID) + self.positions.weight[-slots:]
         x_BTD = self.dropout(self.norm(x_BTD))
         bias = (key_bias(known_BT) + causal_bias(slots, x_BTD.device)).clamp(min=BLOCKED)
-        for block in self.blocks:
-            x_BTD = block(x_BTD, bias)
+        for place, block in enumerate(self.blocks, start=1):
+            x_BTD = block(x_BTD, bias, newest if place == len(self.blocks) else None)
         return x_BTD

@@ -106,3 +106,17 @@ def test_parameters_are_those_of_the_form(settings: EncoderSettings) -> None:
     block = attention + 2 * width * inner + inner + width + norms
     expected = (ITEMS + 1 + SLOTS) * width + 2 * width + settings.layers * block
     assert sum(p.numel() for p in encoder(settings).parameters()) == expected
+
+
+@pytest.mark.parametrize("mix", [0.0, 0.7])
+@pytest.mark.parametrize("newest", [1, 3])
+def test_asking_for_the_newest_slots_alone_gives_the_same_states(mix: float, newest: int) -> None:
+    torch.manual_seed(0)
+    settings = EncoderSettings(width=8, layers=2, heads=2, history=7, filter_mix=mix)
+    encoder = Encoder(9, settings).double().eval()
+    items_BT = torch.randint(9, (5, 7))
+    known_BT = torch.arange(7)[None, :] >= torch.tensor([0, 2, 5, 6, 7])[:, None]
+    table_ID = encoder.item_table()
+    states = encoder(table_ID, items_BT, known_BT)
+    found = encoder(table_ID, items_BT, known_BT, newest=newest)
+    torch.testing.assert_close(found, states[:, -newest:], rtol=1e-12, atol=1e-12)

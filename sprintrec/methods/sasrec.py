@@ -60,22 +60,22 @@ class SASRec(GradientMethod):
         def loss(rows_B: Tensor) -> tuple[Tensor, Tensor | int]:
             items_BT, known_BT, targets_BT, taught_BT = windows.run(starts[rows_B], ends[rows_B], slots)
             table_ID = self.network.item_table()
-            states_BTD = self._states(table_ID, items_BT, known_BT)
+            states_BTD = self._states(table_ID, items_BT, known_BT, None if every else 1)
             if not every:
                 return self._loss(states_BTD[:, -1], targets_BT[:, -1], table_ID[:-1], None)
             return self._loss(states_BTD.flatten(0, 1), targets_BT.flatten(), table_ID[:-1], taught_BT.flatten())
 
         return len(ends), loss
 
-    def _states(self, table_ID: Tensor, items_BT: Tensor, known_BT: Tensor) -> Tensor:
-        """States of all slots, as the network gives them, without the work on padding where that changes nothing."""
+    def _states(self, table_ID: Tensor, items_BT: Tensor, known_BT: Tensor, newest: int | None) -> Tensor:
+        """States as the network gives them, without the work on padding where that changes nothing."""
         # A filter reads padding too, and so does an empty history, having nothing else to attend to.
         if self.device.type != "cpu" or self.settings.encoder.filter_mix or self.settings.first_events:
-            return self.network(table_ID, items_BT, known_BT)
+            return self.network(table_ID, items_BT, known_BT, newest)
 
         def ask(rows: Tensor, slots: int) -> tuple[Tensor]:
-            states_BTD = self.network(table_ID, items_BT[rows, -slots:], known_BT[rows, -slots:])
-            return (F.pad(states_BTD, (0, 0, items_BT.shape[1] - slots, 0)),)
+            states_BTD = self.network(table_ID, items_BT[rows, -slots:], known_BT[rows, -slots:], newest)
+            return (states_BTD if newest else F.pad(states_BTD, (0, 0, items_BT.shape[1] - slots, 0)),)
 
         return in_pieces(known_BT, ask)[0]
 
@@ -102,4 +102,4 @@ class SASRec(GradientMethod):
     def item_scores(self, histories: Histories) -> Tensor:
         items_BT, known_BT = question_windows(histories, self.settings.encoder.history, self.device)
         table_ID = self.network.item_table()
-        return self.network(table_ID, items_BT, known_BT)[:, -1] @ table_ID[:-1].T
+        return self.network(table_ID, items_BT, known_BT, newest=1)[:, -1] @ table_ID[:-1].T

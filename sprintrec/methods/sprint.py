@@ -112,7 +112,7 @@ class Sprint(GradientMethod):
             loss = self._code_loss(*window, item_B)
             if ids is not None:
                 items_ID = ids.item_table()
-                state_BD = ids(items_ID, *self._id_window(*window))[:, -1]
+                state_BD = ids(items_ID, *self._id_window(*window), newest=1)[:, -1]
                 loss = loss + id_level_loss(state_BD, items_ID[:-1], item_B, objective)
             return loss, len(rows_B)
 
@@ -178,7 +178,7 @@ class Sprint(GradientMethod):
             levels["vectors"] = cosine(answer.user_BD, codes.code_vectors(self.table)) / objective.tau
         if ids is not None:
             items_ID = ids.item_table()
-            levels["ids"] = ids(items_ID, *self._id_window(items_BT, known_BT))[:, -1] @ items_ID[:-1].T
+            levels["ids"] = ids(items_ID, *self._id_window(items_BT, known_BT), newest=1)[:, -1] @ items_ID[:-1].T
         if self.settings.score.texts and self.texts_IV is not None:
             texts = self.settings.texts
             profile_BV = text_profile(self.texts_IV, items_BT, known_BT, texts.decay, texts.newest)

@@ -174,9 +174,9 @@ def test_a_filter_reads_whole_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     method, widths = begun(past(), {"targets": "last"}, BSARec), []
     plain = method.network.forward
 
-    def forward(table_ID: Tensor, items_BT: Tensor, known_BT: Tensor) -> Tensor:
+    def forward(table_ID: Tensor, items_BT: Tensor, known_BT: Tensor, newest: int | None) -> Tensor:
         widths.append(items_BT.shape[1])
-        return plain(table_ID, items_BT, known_BT)
+        return plain(table_ID, items_BT, known_BT, newest)
 
     monkeypatch.setattr(method.network, "forward", forward)
     whole_loss(method, past())
