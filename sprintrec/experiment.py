@@ -24,6 +24,7 @@ from typing import Any
 import torch
 
 from sprintrec import __version__, machine
+from sprintrec.audit import repeat_share
 from sprintrec.errors import Mistake, WorkFailed
 from sprintrec.evaluation import Measured, beyond_accuracy, evaluate, slices, stopping_score
 from sprintrec.method import Method, Run, Scores
@@ -52,6 +53,7 @@ class Workbench:
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
         self.split: Split = prepared.split()
+        self.repeats = repeat_share(prepared.events)
         self._codes: dict[str, Codes] = {}
 
     def codes(self, name: str | None) -> Codes | None:
@@ -138,6 +140,7 @@ class Workbench:
             "codes": table,
             "texts": meta.get("texts"),
             "data_hash": meta["data_hash"],
+            "repeats": round(self.repeats, 6),
             "settings": to_mapping(recipe.settings),
         }
 

@@ -73,6 +73,7 @@ def train(
     from sprintrec.prepared import refuse_to_replace
     from sprintrec.preparing import vectors_beside
     from sprintrec.tables import read_log
+    from sprintrec.tables.summary import repeated_share, repeats_sentence
 
     out = out.resolve() if out.name in ("", "..") else out
     refuse_to_replace(out, CONFIG, MARK)
@@ -82,8 +83,9 @@ def train(
         if wanted.codes:
             names_of_tables(wanted.codes)
     log = read_log(events, items, options)
-    for sentence in log.notes:
-        note(sentence)
+    for sentence in (*log.notes, repeats_sentence(repeated_share(log.events))):
+        if sentence:
+            note(sentence)
     beside = vectors_beside(events) if texts == "auto" else None
     plan = Plan(
         name=name or name_of(events),

@@ -95,9 +95,16 @@ class Board:
         return int(self.entries[0].row["questions"]["test"])
 
     @property
+    def repeat_share(self) -> float | None:
+        """Events that repeat an item of the user's own past, as told beside the rows or by a row itself."""
+        told = self.background.repeat_share
+        rows = (entry.row.get("repeats") for entry in self.entries)
+        return told if told is not None else next((share for share in rows if share is not None), None)
+
+    @property
     def headline(self) -> str:
         """The level that comes first: where people take things again, seen items must stay in."""
-        repeats = self.background.repeat_share
+        repeats = self.repeat_share
         return "item_seen_kept" if repeats is not None and repeats > REPEATS_MATTER else "item"
 
     def ranked(self, level: str, metric: str = HEADLINE_METRIC) -> list[Entry]:

@@ -45,7 +45,7 @@ def protocol(board: Board) -> Iterator[Markup]:
 
 
 def _repeats(board: Board) -> str:
-    share = board.background.repeat_share
+    share = board.repeat_share
     if share is None:
         return "How often people take an item again was not told."
     if share == 0:
