@@ -36,6 +36,8 @@ from sprintrec.rows import write_row, write_trial
 from sprintrec.settings import parsed, to_mapping
 from sprintrec.significance import rank_intervals
 
+CUT = "+cut"  # of a recipe's name, where a time limit ended the training
+
 
 @dataclass(frozen=True)
 class Result:
@@ -92,8 +94,12 @@ class Workbench:
         code_level = codes if method.uses_codes else None
         validation = evaluate(method, self.split.validation, code_level)
         measured = evaluate(method, self.split.test, code_level) if test else validation
+        # What the clock cut short is another result than the recipe's, and is named so.
+        cut = not getattr(getattr(method, "progress", None), "finished", True)
         row: dict[str, Any] = {
             **self._identity(recipe, run, codes),
+            "recipe": f"{recipe.name}{CUT}" if cut else recipe.name,
+            "run": {"precision": run.precision, "time_limit": run.time_limit, "cut": cut},
             "validation": validation.summaries(),
             "seconds": {
                 "train": round(seconds, 3),

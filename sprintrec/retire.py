@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sprintrec.errors import Mistake
-from sprintrec.experiment import change
+from sprintrec.experiment import CUT, change
 from sprintrec.recipe import find_recipe
 from sprintrec.records import content_hash
 from sprintrec.rows import Row, read_rows, row_path
@@ -31,7 +31,7 @@ def outdated(row: Row) -> bool:
         return False
     name, *changes = row["recipe"].split(CHANGE)
     try:
-        recipe = find_recipe(name, dict(change(text) for text in changes))
+        recipe = find_recipe(name, dict(change(text) for text in changes if CHANGE + text != CUT))
         # A setting that came later has its default in an older row: what it does not say, it did not do.
         settings = read(type(recipe.settings), row["settings"])
     except Mistake:

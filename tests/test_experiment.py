@@ -125,6 +125,16 @@ def test_a_row_says_all_of_it(
     json.loads(text, parse_constant=pytest.fail)  # neither NaN nor an infinity
 
 
+def test_a_run_cut_by_the_clock_is_not_named_as_the_recipe(
+    tiny_prepared: Prepared, recipes: dict[str, str], out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [str(tiny_prepared.folder), "--recipe", recipes["sasrec"], "--out", str(out)]
+    assert Called(capsys, *asked, "--time-limit", "0").code == 0
+    assert Called(capsys, *asked).code == 0
+    found = {row["recipe"]: row["run"]["cut"] for row in read_rows(out)}
+    assert found == {"small-sasrec+cut": True, "small-sasrec": False}
+
+
 def test_beside_a_row_lie_the_rank_of_every_target_and_the_curve(
     tiny_prepared: Prepared, recipes: dict[str, str], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
