@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from sprintrec.cli.log_flags import EventsPath, ItemsPath, with_log_flags
 from sprintrec.cli.output import Json, emit, note, table
 from sprintrec.cli.watching import watched
 from sprintrec.tables import ReadOptions, name_of
+
+if TYPE_CHECKING:
+    from sprintrec.recipe import Recipe
 
 PANEL = "Training"
 Out = Annotated[Path, typer.Option("--out", help="The model folder to make; one that is there is replaced at the end.")]
@@ -66,9 +69,8 @@ def train(
     as_json: Json = False,
 ) -> None:
     """From an event log to a measured model: check, prepare, codes, train, evaluate."""
-    from sprintrec.build import Plan, build, recipes_named, work_folder
-    from sprintrec.codes import names_of_tables
-    from sprintrec.experiment import best_device, change
+    from sprintrec.build import Plan, build, work_folder
+    from sprintrec.experiment import best_device
     from sprintrec.model_folder import CONFIG, MARK
     from sprintrec.prepared import refuse_to_replace
     from sprintrec.preparing import vectors_beside
@@ -77,11 +79,7 @@ def train(
 
     out = out.resolve() if out.name in ("", "..") else out
     refuse_to_replace(out, CONFIG, MARK)
-    names = dict.fromkeys([recipe, *filter(None, against.split(","))])
-    recipes = recipes_named(list(names), dict(change(text) for text in changes or []))
-    for wanted in recipes:
-        if wanted.codes:
-            names_of_tables(wanted.codes)
+    recipes = _recipes(recipe, against, changes or [])
     log = read_log(events, items, options)
     for sentence in (*log.notes, repeats_sentence(repeated_share(log.events))):
         if sentence:
@@ -109,9 +107,24 @@ def train(
         "model": str(out),
         "version": version,
         "report": str(out / "report.html"),
+        "verdict": built.verdict(),
         "rows": built.rows(),
     }
     emit(result, as_json, lambda: _show(result))
+
+
+def _recipes(recipe: str, against: str, changes: list[str]) -> list[Recipe]:
+    """The recipe with its changes, and those to compare it with; refused here if no code table can be made for one."""
+    from sprintrec.build import recipes_named
+    from sprintrec.codes import names_of_tables
+    from sprintrec.experiment import change
+
+    names = dict.fromkeys([recipe, *filter(None, against.split(","))])
+    recipes = recipes_named(list(names), dict(change(text) for text in changes))
+    for wanted in recipes:
+        if wanted.codes:
+            names_of_tables(wanted.codes)
+    return recipes
 
 
 def _show(result: dict[str, Any]) -> None:
@@ -124,5 +137,6 @@ def _show(result: dict[str, Any]) -> None:
         for row in result["rows"]
     ]
     table(("recipe", "R@10", "N@10", "R@10 seen kept", "N@10 seen kept"), rows, "On held-out events, per item")
+    print(result["verdict"])
     print(f"The model is {result['model']} (version {result['version']}), its report {result['report']}.")
     print(f"Ask it:  sprintrec recommend {result['model']} --history ITEM,ITEM")
