@@ -166,7 +166,7 @@ def test_what_a_table_has_and_the_model_does_not_know_is_a_warning(model: Recomm
 def test_nothing_to_say_is_no_warning(model: Recommender, tables: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.recommend(pl.DataFrame(tables[0]))
+        assert len(model.recommend(pl.DataFrame(tables[0])))
 
 
 # ---- fitting and measuring -----------------------------------------------------------------------

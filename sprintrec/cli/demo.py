@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sprintrec.cli.output import Json, emit, note, table
+from sprintrec.cli.output import Json, emit, note, program, table
 from sprintrec.cli.watching import clock, watched
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ PROTOCOLS = ("last-out", "time")
 METRICS = "metrics.json"
 SHOWN_USERS, SHOWN_HISTORY, SHOWN_ITEMS = 3, 5, 5
 NEXT = (
-    "sprintrec recommend {out}/model --history 260,1196,1210",
-    "sprintrec data check YOUR_EVENTS.csv",
-    "sprintrec train YOUR_EVENTS.csv YOUR_ITEMS.csv --out YOUR_MODEL",
+    "{program} recommend {out}/model --history 260,1196,1210",
+    "{program} data check YOUR_EVENTS.csv",
+    "{program} train YOUR_EVENTS.csv YOUR_ITEMS.csv --out YOUR_MODEL",
 )
 Out = Annotated[Path, typer.Option("--out", help="Folder to make; one that is there is replaced at the end.")]
 
@@ -98,7 +98,7 @@ def _show(built: Built, out: Path) -> None:
     _show_users(built)
     print(f"\nModel, report and figures are in {out}: open {out / 'report.html'}. What to type next:")
     for command in NEXT:
-        print(f"  {command.format(out=out)}")
+        print(f"  {command.format(program=program(), out=out)}")
 
 
 def _show_users(built: Built) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -41,6 +42,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], title: str |
     for row in rows:
         grid.add_row(*(Text(_cell(value)) for value in row))
     Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(grid)
+
+
+def program() -> str:
+    """What to type for this program: its name, or where it was called from if the name alone is not found."""
+    called = sys.argv[0]
+    return called if Path(called).name == "sprintrec" and shutil.which("sprintrec") is None else "sprintrec"
 
 
 def note(line: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sprintrec.cli.log_flags import EventsPath, ItemsPath, with_log_flags
-from sprintrec.cli.output import Json, emit, note, table
+from sprintrec.cli.output import Json, emit, note, program, table
 from sprintrec.cli.watching import watched
 from sprintrec.tables import ReadOptions, name_of
 
@@ -139,4 +139,4 @@ def _show(result: dict[str, Any]) -> None:
     table(("recipe", "R@10", "N@10", "R@10 seen kept", "N@10 seen kept"), rows, "On held-out events, per item")
     print(result["verdict"])
     print(f"The model is {result['model']} (version {result['version']}), its report {result['report']}.")
-    print(f"Ask it:  sprintrec recommend {result['model']} --history ITEM,ITEM")
+    print(f"Ask it:  {program()} recommend {result['model']} --history ITEM,ITEM")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sprintrec.cli.output import emit, note, progress, table
+from sprintrec.cli.output import emit, note, program, progress, table
 
 
 def test_json_is_one_object_and_knows_numpy_and_paths(capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,3 +65,17 @@ def test_progress_on_a_terminal_is_a_live_bar(
     out, err = capsys.readouterr()
     assert out == ""
     assert "encoding: " not in err
+
+
+@pytest.mark.parametrize(
+    ("called", "found", "typed"),
+    [
+        (".venv/bin/sprintrec", None, ".venv/bin/sprintrec"),
+        (".venv/bin/sprintrec", "/usr/bin/sprintrec", "sprintrec"),
+        ("pytest", None, "sprintrec"),
+    ],
+)
+def test_what_to_type_can_be_typed(called: str, found: str | None, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", [called])
+    monkeypatch.setattr("shutil.which", lambda name: found)
+    assert program() == typed
